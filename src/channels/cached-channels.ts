@@ -17,7 +17,7 @@ interface CachedChannelsOptions {
 }
 
 /** The ID of a name's channel, with its record if that was loaded together with the name. */
-interface FoundId extends Cached<string> {
+export interface FoundId extends Cached<string> {
   readonly record?: Cached<ChannelEntry> | undefined;
 }
 

@@ -7,7 +7,7 @@ import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
-import type { CachedChannels, RecordLookup } from './cached-channels.ts';
+import type { CachedChannels, FoundId, RecordLookup } from './cached-channels.ts';
 
 export interface ChannelResponse {
   readonly channel: Channel;
@@ -41,7 +41,7 @@ export interface ChannelService {
    *
    * A cached record is at most an hour old, or stale when the sources fail or take longer than the soft timeout.
    *
-   * @param softTimeoutMs that of the caches. Default: 3 s. With 0 a stale record is returned at once, and a reload starts
+   * @param softTimeoutMs that of all look-ups together. Default: 3 s. With 0 a stale record is returned at once, and a reload starts
    * @param isCurrent returns false for a record that must be loaded again, however fresh it is. Default: always true
    * @throws AppError `channel_not_found`, `channel_blocked`, or why the sources could not tell
    */
@@ -59,81 +59,64 @@ export interface ChannelService {
   isBlocked(channelId: string): boolean;
 }
 
+/** How names and records are found in the cache. */
+interface Lookup {
+  findId(ref: ChannelRef): Promise<FoundId | undefined>;
+  findRecord(channelId: string): Promise<Cached<ChannelEntry> | undefined>;
+}
+
 export function createChannelService(options: ChannelServiceOptions): ChannelService {
   const { catalog, cached, blockedChannels, clock } = options;
 
-  /** The channel of the catalog, or else what `lookUp` returns. */
-  async function findInCatalogOrCache<T extends ChannelResponse | undefined>(
-    ref: ChannelRef,
-    lookUp: (cached: CachedChannels) => Promise<T>,
-  ): Promise<ChannelResponse | T> {
+  /** Loads what is not fresh. */
+  function loading(softTimeoutMs: number, isCurrent: RecordLookup['isCurrent']): Lookup {
+    const untilMs = clock.monotonic() + softTimeoutMs;
+    const leftMs = () => Math.max(0, untilMs - clock.monotonic());
+    return {
+      findId: async (ref) => cached?.getId(ref, leftMs()),
+      findRecord: async (channelId) => cached?.getRecord(channelId, { softTimeoutMs: leftMs(), isCurrent }),
+    };
+  }
+
+  /** Loads nothing. */
+  const peeking: Lookup = {
+    findId: async (ref) => cached?.peekId(ref),
+    findRecord: async (channelId) => cached?.peekRecord(channelId),
+  };
+
+  async function findOwn(ref: ChannelRef): Promise<ChannelResponse | undefined> {
     const own = await catalog?.find(ref);
     if (own !== undefined) {
       assertNotBlocked(own.channelId);
       return { channel: own, outcome: FROM_CATALOG };
     }
-    if (cached !== undefined) return lookUp(cached);
+    if (cached !== undefined) return undefined;
     throw new AppError('channel_not_found', 'The catalog has no such channel.', ABSENT_IN_CATALOG);
   }
 
-  function getByName(ref: ChannelRef, lookup: RecordLookup): Promise<ChannelResponse> {
-    return findInCatalogOrCache(ref, async ({ getId }) => {
-      const startedAt = clock.monotonic();
-      const { value: channelId, outcome, record } = await getId(ref, lookup.softTimeoutMs);
-      const leftMs = Math.max(0, lookup.softTimeoutMs - (clock.monotonic() - startedAt));
-      return capFreshness(outcome, await getById(channelId, { ...lookup, softTimeoutMs: leftMs }, record));
-    });
+  async function find(ref: ChannelRef, lookup: Lookup): Promise<ChannelResponse | undefined> {
+    if (ref.kind === 'id') return findById(ref.value, lookup);
+    const own = await findOwn(ref);
+    if (own !== undefined) return own;
+    const name = await lookup.findId(ref);
+    return name && capFreshness(name.outcome, await findById(name.value, lookup, name.record));
   }
 
-  async function getById(
+  async function findById(
     channelId: string,
-    lookup: RecordLookup,
+    lookup: Lookup,
     known?: Cached<ChannelEntry>,
     moves = 0,
-  ): Promise<ChannelResponse> {
+  ): Promise<ChannelResponse | undefined> {
     assertNotBlocked(channelId);
-    return findInCatalogOrCache(channelIdRef(channelId), async ({ getRecord }) => {
-      const { value, outcome } = known ?? (await getRecord(channelId, lookup));
-      if ('channel' in value) return { channel: value.channel, outcome };
-      if (moves === MAX_MOVES) throw new AppError('upstream_invalid', 'The channel redirects too often.');
-      return capFreshness(outcome, await getById(value.movedTo, lookup, undefined, moves + 1));
-    });
-  }
-
-  async function getChannel(
-    refs: readonly ChannelRef[],
-    softTimeoutMs: number = SOFT_TIMEOUT_MS,
-    isCurrent?: (channel: Channel) => boolean,
-  ): Promise<ChannelResponse> {
-    const lookup = { softTimeoutMs, isCurrent };
-    let notFound: AppError | undefined;
-    for (const ref of refs) {
-      try {
-        return await (ref.kind === 'id' ? getById(ref.value, lookup) : getByName(ref, lookup));
-      } catch (error) {
-        if (!isNoSuchChannel(error)) throw error;
-        notFound = error;
-      }
-    }
-    throw noSuchChannel(refs, notFound);
-  }
-
-  async function peekById(channelId: string, moves = 0): Promise<ChannelResponse | undefined> {
-    assertNotBlocked(channelId);
-    return findInCatalogOrCache(channelIdRef(channelId), async ({ peekRecord }) => {
-      const cached = await peekRecord(channelId);
-      if (cached === undefined) return undefined;
-      const { value, outcome } = cached;
-      if ('channel' in value) return { channel: value.channel, outcome };
-      return moves === MAX_MOVES ? undefined : capFreshness(outcome, await peekById(value.movedTo, moves + 1));
-    });
-  }
-
-  function peekByName(ref: ChannelRef): Promise<ChannelResponse | undefined> {
-    return findInCatalogOrCache(ref, async ({ peekId }) => {
-      const name = await peekId(ref);
-      return name && capFreshness(name.outcome, await peekById(name.value));
-    });
+    const own = await findOwn(channelIdRef(channelId));
+    if (own !== undefined) return own;
+    const found = known ?? (await lookup.findRecord(channelId));
+    if (found === undefined) return undefined;
+    const { value, outcome } = found;
+    if ('channel' in value) return { channel: value.channel, outcome };
+    if (moves === MAX_MOVES) throw new AppError('upstream_invalid', 'The channel redirects too often.');
+    return capFreshness(outcome, await findById(value.movedTo, lookup, undefined, moves + 1));
   }
 
   function assertNotBlocked(channelId: string): void {
@@ -142,11 +125,24 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   }
 
   return {
-    getChannel,
+    async getChannel(refs, softTimeoutMs = SOFT_TIMEOUT_MS, isCurrent) {
+      const lookup = loading(softTimeoutMs, isCurrent);
+      let notFound: AppError | undefined;
+      for (const ref of refs) {
+        try {
+          const found = await find(ref, lookup);
+          if (found !== undefined) return found;
+        } catch (error) {
+          if (!isNoSuchChannel(error)) throw error;
+          notFound = error;
+        }
+      }
+      throw noSuchChannel(refs, notFound);
+    },
 
     async peekChannel(ref) {
       try {
-        return await (ref.kind === 'id' ? peekById(ref.value) : peekByName(ref));
+        return await find(ref, peeking);
       } catch (error) {
         throw isNoSuchChannel(error) ? noSuchChannel([ref], error) : error;
       }
@@ -157,7 +153,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
 }
 
 /** A record is stale if the name or redirect that led to it is stale. */
-function capFreshness<T extends ChannelResponse | undefined>(reference: CacheOutcome, response: T): T {
+function capFreshness(reference: CacheOutcome, response: ChannelResponse | undefined): ChannelResponse | undefined {
   return response === undefined || reference.kind !== 'stale' ? response : { ...response, outcome: reference };
 }
 

@@ -4,7 +4,6 @@ interface Task<T> {
   readonly result: Promise<T>;
   readonly controller: AbortController;
   callers: number;
-  hasEnded: boolean;
 }
 
 /** Runs each piece of work once for all concurrent callers. */
@@ -18,11 +17,8 @@ export function createSharedWork<T>() {
 
   function startTask(key: string, start: (signal: AbortSignal) => Promise<T>): Task<T> {
     const controller = new AbortController();
-    const result = start(controller.signal).finally(() => {
-      task.hasEnded = true;
-      end(key, task);
-    });
-    const task: Task<T> = { result, controller, callers: 0, hasEnded: false };
+    const result = start(controller.signal).finally(() => end(key, task));
+    const task: Task<T> = { result, controller, callers: 0 };
     // All callers may have left when it fails.
     result.catch(() => undefined);
     tasks.set(key, task);
@@ -42,7 +38,7 @@ export function createSharedWork<T>() {
         return await untilAborted(task.result, signal);
       } finally {
         task.callers -= 1;
-        if (task.callers === 0 && !task.hasEnded) {
+        if (task.callers === 0) {
           end(key, task);
           task.controller.abort(signal.reason);
         }

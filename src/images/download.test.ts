@@ -8,6 +8,7 @@ import {
   respondWithStatus,
   startFakeUpstream,
 } from '../../test/helpers/fake-upstream.ts';
+import { createBreaker } from '../lib/breaker.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import { createDownloader, DOWNLOAD_MS, type Downloader } from './download.ts';
 
@@ -35,7 +36,8 @@ function point(origin: string, clock = createManualClock()): void {
     userAgent: 'pennant-test',
     clock,
   });
-  downloader = createDownloader({ http, imageOrigin: origin, clock });
+  const breaker = createBreaker({ clock, label: 'The image host' });
+  downloader = createDownloader({ http, imageOrigin: origin, breaker, clock });
 }
 
 function download(...urls: string[]): Promise<Buffer> {

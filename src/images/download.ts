@@ -1,8 +1,8 @@
 import { isImageOrigin, type RemoteImage } from '../domain/channel.ts';
 import { AppError, clearestError, type ErrorCode, errorCodeOf, isKeyFailure } from '../domain/errors.ts';
 import { sniffFormat } from '../domain/formats.ts';
-import { type Breaker, createBreaker, UnexplainedRefusalError } from '../lib/breaker.ts';
-import { type Clock, systemClock } from '../lib/clock.ts';
+import { type Breaker, UnexplainedRefusalError } from '../lib/breaker.ts';
+import type { Clock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/deadlines.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { ForeignRedirectError, type HttpClient, type HttpResponse, readRetryAfterMs } from '../lib/http/http-client.ts';
@@ -17,10 +17,9 @@ interface DownloaderOptions {
   readonly http: HttpClient;
   /** Replaces the origins of the image hosts. Path and options of the URL stay. */
   readonly imageOrigin?: string | undefined;
-  /** The breaker of the image hosts. Default: a new one. */
-  readonly breaker?: Breaker;
-  /** Default: the system's clock. */
-  readonly clock?: Clock;
+  /** The breaker of the image hosts. */
+  readonly breaker: Breaker;
+  readonly clock: Clock;
   /** For metrics. */
   readonly onOutcome?: (outcome: ErrorCode | 'found') => void;
 }
@@ -36,8 +35,7 @@ export interface Downloader {
 }
 
 export function createDownloader(options: DownloaderOptions): Downloader {
-  const { http, imageOrigin, clock = systemClock, onOutcome } = options;
-  const { breaker = createBreaker({ clock, label: 'The image host' }) } = options;
+  const { http, imageOrigin, breaker, clock, onOutcome } = options;
 
   async function fetchOne(url: string, signal: AbortSignal): Promise<Buffer> {
     const { origin, pathname, search } = new URL(url);

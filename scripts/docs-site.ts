@@ -77,9 +77,9 @@ function pageOf(converter: Marked, document: string, { title, description, files
   <link rel="stylesheet" href="${files}pages.css">
 </head>
 <body class="document">
-<header class="top"><p class="brand"><img src="${files}pennant.svg" alt="" width="28" height="28">Pennant <span>${title}</span></p>
-<p>${links}</p></header>
-<nav aria-label="On this page">
+<header class="row"><p class="brand"><img src="${files}pennant.svg" alt="" width="28" height="28">Pennant <span>${title}</span></p>
+<nav class="row tight" aria-label="Other pages">${links}</nav></header>
+<nav class="sections" aria-label="On this page">
 <ul>
 ${sections.map(({ id, text }) => `<li><a href="#${id}">${text}</a></li>`).join('\n')}
 </ul>

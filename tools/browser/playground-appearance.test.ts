@@ -48,9 +48,9 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
     await expectSound(page);
     const sections = (await page.evaluate('[...document.querySelectorAll("main h2")].map(({ id }) => id)')) as string[];
     expect(sections.length).toBeGreaterThan(5);
-    expect(await page.evaluate('[...document.querySelectorAll("nav a")].map(({ hash }) => hash.slice(1))')).toEqual(
-      sections,
-    );
+    expect(
+      await page.evaluate('[...document.querySelectorAll(".sections a")].map(({ hash }) => hash.slice(1))'),
+    ).toEqual(sections);
   });
 
   test.each(['playground/api.html', 'guide/operating.html'])(
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
     },
   );
 
-  test('wraps and folds long texts, but no numbers', async () => {
+  test('wraps long texts, but no numbers, and a long description scrolls', async () => {
     const { page } = await visitPlayground(used);
     await changeRecords(page, LONG);
     await page.goto(`${used.service.consoleOrigin}/playground/?channel=${SAMPLE}`);
@@ -75,18 +75,12 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
     await expectSound(page);
     expect(await title.evaluate(directionOf)).toBe('rtl');
     await inEveryWidth(page, async (width) => {
-      const lines = await page.locator('.record .counts dd').evaluateAll(countLines);
+      const lines = await page.locator('#record .facts dd').evaluateAll(countLines);
       expect([width, lines]).toEqual([width, [1, 1, 1]]);
       const { height = 0 } = (await title.boundingBox()) ?? {};
       expect([width, height > 20 && height < 64]).toEqual([width, true]);
     });
-    const description = page.locator('#description');
-    const folded = (await description.boundingBox())?.height ?? 0;
-    expect(folded).toBeLessThan(250);
-    await page.getByRole('button', { name: 'Show all' }).click();
-    expect((await description.boundingBox())?.height).toBeGreaterThan(3 * folded);
-    await page.getByRole('button', { name: 'Show less' }).click();
-    expect((await description.boundingBox())?.height).toBe(folded);
+    expect((await page.locator('.description').boundingBox())?.height).toBeLessThan(250);
   });
 
   test('shows all four devices without scrolling sideways', async () => {
@@ -125,13 +119,13 @@ test.skipIf(!hasBrowser)('the playground can be used with the keyboard only', as
   await reach('device-mobile');
   await keyboard.press('Enter');
   await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 350');
-  await reach('variant');
+  await reach('Variant');
   await keyboard.press('ArrowRight');
   await expect.poll(() => factOf(page, 'Size')).toBe('176 × 176');
-  await reach('96');
-  await keyboard.press('Space');
+  await reach('Width');
+  await keyboard.press('ArrowLeft');
   await expect.poll(() => factOf(page, 'Size')).toBe('96 × 96');
-  expect(await focused()).toBe('96');
+  expect(await focused()).toBe('Width');
   await reach('P0-0');
   await page.goBack();
   await expect.poll(() => factOf(page, 'Size')).toBe('176 × 176');

@@ -29,7 +29,7 @@ async function snippetsOf(page: Page, card: string): Promise<Record<string, stri
   return snippets;
 }
 
-async function snippetsAt(query: string, card = '.image'): Promise<Record<string, string>> {
+async function snippetsAt(query: string, card = '#image'): Promise<Record<string, string>> {
   const { page } = await visitPlayground(used, query);
   await expect.poll(() => factOf(page, 'Size')).not.toBe('');
   return snippetsOf(page, card);
@@ -85,7 +85,7 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
   test.skipIf(!hasProgram('curl'))('curl prints the record and stores the image', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'pennant-snippets-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const { curl: recordCall = '' } = await snippetsAt(`?channel=${SAMPLE}`, '.record-code');
+    const { curl: recordCall = '' } = await snippetsAt(`?channel=${SAMPLE}`, '#code');
     const { stdout } = await run('sh', ['-c', recordCall], { cwd: folder });
     expect(JSON.parse(stdout)).toMatchObject({ channelId: SAMPLE, title: 'Pennant Sample' });
     const { curl: imageCall = '' } = await snippetsAt('?channel=@nightglass&format=webp&width=320');
@@ -97,7 +97,7 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
   test('the badge is an image of the service, and its preview follows every option', async () => {
     const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
-    const preview = page.locator('#badge-preview');
+    const preview = page.locator('#badge img');
     await expect.poll(() => preview.evaluate(isLoaded)).toBe(true);
     await page.getByRole('radio', { name: 'Videos' }).check();
     await page.getByLabel('Style').selectOption('for-the-badge');
@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
       .toBuffer({ resolveWithObject: true });
     const right = [...data.subarray((3 * info.width - 3) * 3, (3 * info.width - 3) * 3 + 3)];
     expect(right).toEqual([0, 255, 0]);
-    const { Markdown: markdown, HTML: html = '' } = await snippetsOf(page, '.badge-card');
+    const { Markdown: markdown, HTML: html = '' } = await snippetsOf(page, '#badge');
     const url = used.service.publicOrigin + path;
     expect(markdown).toBe(`[![a "b" \\]](${url})](https://www.youtube.com/channel/${SAMPLE})`);
     expect((await paste(await emptyPage(600), html)).alt).toBe('a "b" ]');
@@ -131,9 +131,9 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.evaluate(script);
     const field = page.getByLabel('Label');
-    for (const card of ['.image', '.record-code', '.badge-card']) {
-      await page.locator(`${card} .snippet-bar .copy`).click();
-      await page.locator(`${card} .snippet-bar .copy`, { hasText: 'Copied' }).waitFor();
+    for (const card of ['#image', '#code', '#badge']) {
+      await page.locator(`${card} .snippets .copy`).click();
+      await page.locator(`${card} .snippets .copy`, { hasText: 'Copied' }).waitFor();
       await field.fill('');
       await field.press('Control+V');
       const text = await page.locator(`${card} [role=tabpanel]`).innerText();

@@ -48,13 +48,13 @@ const PAGES = {
   'first screen of the playground': { path: '/playground/', complete: '#hero-image' },
   'channel page': {
     path: '/playground/?channel=@pennantsample',
-    complete: 'body:has(#facts dd):has(.channel-face img) .device-mobile .banner img',
+    complete: 'body:has(#facts dd):has(header .face img) .device-mobile .banner img',
   },
   'page of a channel without a banner': {
     path: '/playground/?channel=@lanternhours',
     complete: 'body:has(.face img) #facts dd',
   },
-  console: { path: '/', complete: 'body:has(#status .dot) details tr' },
+  console: { path: '/', complete: 'body:has(#status .dot) #settings tr' },
 } as const;
 
 describe.skipIf(!hasBrowser).each(Object.keys(PAGES) as (keyof typeof PAGES)[])('the %s', (name) => {
@@ -96,11 +96,11 @@ const FRAME_SHARE = 0.012;
 
 describe.skipIf(!hasBrowser)('the TV', () => {
   test('has no light line beside its banner, in a window of any width', async () => {
-    const complete = '.device-tv .banner img:not(.placeholder)';
+    const complete = '.device-tv .banner img';
     const page = await open({ path: '/playground/?channel=@fernwick.works', complete });
     for (const width of [390, 1281, 1333]) {
       await page.setViewportSize({ width, height: 850 });
-      const tv = sharp(await page.locator('.device-tv .body').screenshot());
+      const tv = sharp(await page.locator('.device-tv .screen').screenshot());
       const { data, info } = await tv.greyscale().raw().toBuffer({ resolveWithObject: true });
       const row = [...data.subarray(Math.round(info.height / 2) * info.width).subarray(0, info.width)];
       // The frame and this banner's edges are dark. The outermost pixels are partly the page's.
@@ -112,14 +112,13 @@ describe.skipIf(!hasBrowser)('the TV', () => {
 });
 
 describe.skipIf(!hasBrowser)('with forced colors', () => {
-  test('the playground shows which variant, format, width, device and tab is chosen', async () => {
+  test('the playground shows which option, device and tab is chosen', async () => {
     const page = await open(PAGES['channel page'], { forcedColors: 'active' });
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     const pairs: [Locator, Locator][] = [
-      [page.locator('.image .segmented label').nth(0), page.locator('.image .segmented label').nth(1)],
-      [page.locator('.presets button').nth(1), page.locator('.presets button').nth(0)],
+      [page.locator('#image .segmented label').nth(0), page.locator('#image .segmented label').nth(1)],
       [page.locator('.device-tv .caption'), page.locator('.device-tablet .caption')],
-      [page.locator('.image [role=tab]').nth(0), page.locator('.image [role=tab]').nth(1)],
+      [page.locator('#image [role=tab]').nth(0), page.locator('#image [role=tab]').nth(1)],
     ];
     const chosen = [];
     const others = [];

@@ -1,5 +1,6 @@
 import type { ReadonlySignal } from '@preact/signals';
 import type { ConsoleState } from '../../src/private/state.ts';
+import { Card } from '../parts/card.tsx';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { adviceFor } from './advice.ts';
@@ -20,7 +21,7 @@ export function Console({ polls, isUnreachable, moments }: PageProps) {
   const state = polls.value.at(-1);
   return (
     <>
-      <header class="top">
+      <header class="row">
         <h1 class="brand">
           <img src="pennant.svg" alt="" width={28} height={28} />
           Pennant <span>Console</span>
@@ -33,11 +34,11 @@ export function Console({ polls, isUnreachable, moments }: PageProps) {
           )}
         </p>
         {state && (
-          <p class="muted number">
+          <p class="muted">
             Version {state.version}, up {formatUptime(state.nowMs - state.startedAtMs)}
           </p>
         )}
-        <nav class="ways" aria-label="Other pages">
+        <nav class="row" aria-label="Other pages">
           <a href="playground/">Playground</a> <a href="metrics">Metrics</a> <a href="guide/operating.html">Guide</a>
         </nav>
       </header>
@@ -52,14 +53,9 @@ export function Console({ polls, isUnreachable, moments }: PageProps) {
           <Traffic polls={polls.value} moments={moments} />
           <Sources state={state} />
           <Purge />
-          <section class="card wide" aria-labelledby="settings-heading">
-            <details>
-              <summary>
-                <h2 id="settings-heading">Settings</h2>
-              </summary>
-              <Settings settings={state.settings} />
-            </details>
-          </section>
+          <Card id="settings" heading="Settings" class="wide">
+            <Settings settings={state.settings} />
+          </Card>
         </main>
       )}
     </>
@@ -77,7 +73,7 @@ function Health({ conditions }: { conditions: ConsoleState['conditions'] | undef
 function Conditions({ conditions }: Pick<ConsoleState, 'conditions'>) {
   if (conditions.length === 0) return null;
   return (
-    <section id="conditions" class="notice" aria-label="Conditions">
+    <section id="conditions" class="notice wide" aria-label="Conditions">
       {conditions.map(({ name, detail }) => {
         const { todo, guide } = adviceFor(name);
         return (

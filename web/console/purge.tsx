@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Card } from '../parts/card.tsx';
 
 /** Asks the service to remove what it stores of a channel. */
 export function Purge() {
@@ -18,11 +19,10 @@ export function Purge() {
   }
 
   return (
-    <section class="card wide" aria-labelledby="purge-heading">
-      <h2 id="purge-heading">Purge a channel</h2>
-      <form class="purge" onSubmit={submit}>
+    <Card id="purge" heading="Purge a channel" class="wide">
+      <form class="stack tight" onSubmit={submit}>
         <label for="purge-channel">Channel ID, @handle or channel page URL</label>
-        <div class="row">
+        <div class="entry">
           <input
             id="purge-channel"
             name="channel"
@@ -33,11 +33,9 @@ export function Purge() {
           />
           <button type="submit">Purge</button>
         </div>
-        <p class="hint">Removes its record, names and images. The next request loads the channel again.</p>
-        <p class="purge-result" role="status">
-          {outcome}
-        </p>
+        <p class="muted">Removes its record, names and images. The next request loads the channel again.</p>
+        <p role="status">{outcome}</p>
       </form>
-    </section>
+    </Card>
   );
 }

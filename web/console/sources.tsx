@@ -1,4 +1,5 @@
 import type { ConsoleState } from '../../src/private/state.ts';
+import { Card } from '../parts/card.tsx';
 import { formatCount } from '../parts/numbers.ts';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
@@ -37,11 +38,8 @@ export function Sources({ state: { sources, totals } }: { state: ConsoleState })
     };
   });
   return (
-    <section class="card" aria-labelledby="sources-heading">
-      <h2 id="sources-heading">Upstream, since the start</h2>
-      <div id="sources">
-        <Table columns={COLUMNS} rows={rows} />
-      </div>
+    <Card id="sources" heading="Upstream, since the start">
+      <Table columns={COLUMNS} rows={rows} />
       {sources.map(
         ({ name, clientVersion }) =>
           clientVersion && (
@@ -50,7 +48,7 @@ export function Sources({ state: { sources, totals } }: { state: ConsoleState })
             </p>
           ),
       )}
-    </section>
+    </Card>
   );
 }
 

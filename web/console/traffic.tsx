@@ -1,4 +1,5 @@
 import type { ConsoleState } from '../../src/private/state.ts';
+import { Card, Facts } from '../parts/card.tsx';
 import { BarRow, Legend, LogLines, StackedBars } from '../parts/charts.tsx';
 import { formatCount } from '../parts/numbers.ts';
 import { formatDurationOf, formatRate, growthSince, lookupFigures, quantile } from './figures.ts';
@@ -60,13 +61,16 @@ function Requests({ steps, all, seconds, axes }: Axes & { steps: readonly Totals
   const total = OUTCOMES.reduce((sum, { name }) => sum + all.requests[name], 0);
   const { amount, unit } = formatRate(total / Math.max(1, seconds));
   return (
-    <section id="requests" class="card double" aria-labelledby="requests-heading">
-      <div class="heading">
-        <h2 id="requests-heading">Requests</h2>
-        <p class="figure">
-          {amount} <small>{unit}</small>
+    <Card
+      id="requests"
+      heading="Requests"
+      class="double"
+      aside={
+        <p class="muted">
+          <b>{amount}</b> {unit}
         </p>
-      </div>
+      }
+    >
       <StackedBars
         label={`Requests by outcome, ${total} in total`}
         series={OUTCOMES.map(({ name }) => ({ name, values: steps.map(({ requests }) => requests[name]) }))}
@@ -74,7 +78,7 @@ function Requests({ steps, all, seconds, axes }: Axes & { steps: readonly Totals
         {...axes}
       />
       <Legend entries={OUTCOMES.map((outcome) => ({ ...outcome, value: formatCount(all.requests[outcome.name]) }))} />
-    </section>
+    </Card>
   );
 }
 
@@ -85,10 +89,7 @@ function Latency({ steps, all, axes }: Axes & { steps: readonly Totals[]; all: T
     value: formatDurationOf(quantile(all.latency, share)),
   }));
   return (
-    <section id="latency" class="card" aria-labelledby="latency-heading">
-      <div class="heading">
-        <h2 id="latency-heading">Response time</h2>
-      </div>
+    <Card id="latency" heading="Response time">
       <LogLines
         label={`Response time: ${figures.map(({ name, value }) => `${name} ${value}`).join(', ')}`}
         series={QUANTILES.map(({ name, share }) => ({
@@ -102,32 +103,29 @@ function Latency({ steps, all, axes }: Axes & { steps: readonly Totals[]; all: T
         {...axes}
       />
       <Legend entries={figures} />
-    </section>
+    </Card>
   );
 }
 
 function Lookups({ all }: { all: Totals }) {
   return (
-    <section id="lookups" class="card" aria-labelledby="lookups-heading">
-      <h2 id="lookups-heading">Cache hits</h2>
-      <div class="bars">
-        {LOOKUPS.map(({ name, label }) => {
-          const figures = lookupFigures(all.lookups[name]);
-          if (figures === undefined) return <BarRow key={name} label={label} words="none yet" parts={[]} />;
-          const words = `${figures.hitPercent} % of ${formatCount(figures.total)}`;
-          const parts = LOOKUP_OUTCOMES.map((outcome) => ({ ...outcome, share: figures.shares[outcome.name] }));
-          return <BarRow key={name} label={label} words={words} parts={parts} />;
-        })}
-      </div>
+    <Card id="lookups" heading="Cache hits">
+      {LOOKUPS.map(({ name, label }) => {
+        const figures = lookupFigures(all.lookups[name]);
+        if (figures === undefined) return <BarRow key={name} label={label} words="none yet" parts={[]} />;
+        const words = `${figures.hitPercent} % of ${formatCount(figures.total)}`;
+        const parts = LOOKUP_OUTCOMES.map((outcome) => ({ ...outcome, share: figures.shares[outcome.name] }));
+        return <BarRow key={name} label={label} words={words} parts={parts} />;
+      })}
       <Legend entries={LOOKUP_OUTCOMES} />
-    </section>
+    </Card>
   );
 }
 
 type EncodersProps = Axes & Pick<ConsoleState, 'encoder'> & { polls: readonly ConsoleState[]; all: Totals };
 
 function Encoders({ polls, all, encoder: { queued, running, processes, refused, restarts }, axes }: EncodersProps) {
-  const figures = {
+  const facts = {
     Encoded: formatCount(all.encoding['+Inf'] ?? 0),
     'Time, p50': formatDurationOf(quantile(all.encoding, 0.5)),
     'Time, p95': formatDurationOf(quantile(all.encoding, 0.95)),
@@ -136,27 +134,22 @@ function Encoders({ polls, all, encoder: { queued, running, processes, refused, 
     Restarts: formatCount(restarts),
   };
   return (
-    <section id="encoders" class="card" aria-labelledby="encoders-heading">
-      <div class="heading">
-        <h2 id="encoders-heading">Encoders</h2>
-        <p class="muted number">
+    <Card
+      id="encoders"
+      heading="Encoders"
+      aside={
+        <p class="muted">
           {running} running, {queued} waiting, {processes} started
         </p>
-      </div>
+      }
+    >
       <StackedBars
         label={`Images waiting for an encoder, now ${queued}`}
         series={[{ name: 'queue', values: polls.map(({ encoder }) => encoder.queued) }]}
         unit="waiting"
         {...axes}
       />
-      <dl class="figures">
-        {Object.entries(figures).map(([label, value]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-    </section>
+      <Facts of={facts} />
+    </Card>
   );
 }

@@ -108,7 +108,7 @@ function spans(texts: readonly string[]) {
 
 export function Legend({ entries }: { entries: readonly { name: string; label: string; value?: string }[] }) {
   return (
-    <ul class="legend">
+    <ul class="row legend">
       {entries.map(({ name, label, value }) => (
         <li key={name}>
           <i class={`key ${name}`} />
@@ -131,7 +131,7 @@ export function BarRow({ label, words, parts }: BarRowProps) {
   return (
     <div class="bar-row">
       <span>{label}</span>
-      <span class="number">{words}</span>
+      <span>{words}</span>
       <span class="bar" aria-hidden="true">
         {parts.map(({ name, share }) => (
           <i key={name} class={name} style={{ width: `${share * 100}%` }} />

@@ -18,6 +18,18 @@ export function CopyButton({ label = 'Copy', text }: { label?: string; text: str
   );
 }
 
+/** A URL, with a button that copies it. */
+export function CopiedUrl({ id, url }: { id: string; url: string }) {
+  return (
+    <div class="url">
+      <pre id={id} dir="ltr">
+        <code>{url}</code>
+      </pre>
+      <CopyButton label="Copy URL" text={url} />
+    </div>
+  );
+}
+
 /** Browsers offer `navigator.clipboard` to secure origins only, so pages of other origins copy in the older way. */
 async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard !== undefined) {

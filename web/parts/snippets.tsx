@@ -29,8 +29,8 @@ export function Snippets({ label, snippets }: { label: string; snippets: readonl
   }
 
   return (
-    <div class="snippets">
-      <div class="snippet-bar">
+    <div class="snippets stack tight">
+      <div class="row heading">
         <div class="tabs" role="tablist" aria-label={label} onKeyDown={move}>
           {snippets.map((snippet, at) => (
             <button
@@ -53,7 +53,7 @@ export function Snippets({ label, snippets }: { label: string; snippets: readonl
       <pre id={id} role="tabpanel" aria-labelledby={`${id}-${index}`} tabIndex={0} dir="ltr">
         <code>{shown?.text}</code>
       </pre>
-      {shown?.note && <p class="hint">{shown.note}</p>}
+      {shown?.note && <p class="muted">{shown.note}</p>}
     </div>
   );
 }

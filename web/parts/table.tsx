@@ -36,7 +36,9 @@ export function Table({ columns, rows }: TableProps) {
             </tr>
             {detail && (
               <tr class="detail">
-                <td colSpan={columns.length}>{detail}</td>
+                <td class="muted" colSpan={columns.length}>
+                  {detail}
+                </td>
               </tr>
             )}
           </>

@@ -2,7 +2,8 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import { FORMATS } from '../../src/domain/formats.ts';
 import { MAX_SIDE_PX, VARIANTS } from '../../src/domain/variants.ts';
 
-export const BADGE_STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'];
+/** Without the default, which is "flat". */
+export const BADGE_STYLES = ['flat-square', 'plastic', 'for-the-badge', 'social'];
 /** The image's own width in an address, where an empty value would look like a mistake. */
 export const OWN_WIDTH = 'auto';
 

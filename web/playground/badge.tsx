@@ -1,6 +1,6 @@
-import { Segmented } from '../parts/segmented.tsx';
+import { Card } from '../parts/card.tsx';
+import { Field, Segmented, Select } from '../parts/fields.tsx';
 import { Snippets } from '../parts/snippets.tsx';
-import { useTextField } from '../parts/text-field.ts';
 import { BADGE_STYLES, type PageAddress, type PageState } from './address.ts';
 import { escapeHtml, escapeMarkdown } from './image-snippets.ts';
 import { nameInPath } from './image-url.ts';
@@ -13,8 +13,13 @@ const METRICS = [
   { value: 'views', label: 'Views' },
   { value: 'videos', label: 'Videos' },
 ];
+const STYLES = [{ value: '', label: 'flat' }, ...BADGE_STYLES.map((style) => ({ value: style, label: style }))];
+const LOGOS = [
+  { value: '', label: 'none' },
+  { value: 'youtube', label: 'YouTube' },
+];
 /** The color of a badge without the parameter. */
-const USUAL_COLOR = 'dd4343';
+const DEFAULT_COLOR = '#dd4343';
 
 interface BadgeProps {
   readonly address: PageAddress;
@@ -28,67 +33,37 @@ export function Badge({ address, origin, record, images }: BadgeProps) {
   const state = address.state.value;
   const { metric, style, label, color, logo } = state;
   const url = badgeUrl(origin, record, state);
-  const labelField = useTextField(label);
   const alt = label || metric || 'subscribers';
   const loading = images.at(url);
   const image = loading.state.value.value;
   const page = `https://www.youtube.com/channel/${record.channelId}`;
   const html = `<a href="${page}"><img src="${escapeHtml(url)}" alt="${escapeHtml(alt)}"></a>`;
   return (
-    <section class="card code badge-card" aria-labelledby="badge-heading">
-      <h2 id="badge-heading">Badge for a README</h2>
-      <form class="options" onSubmit={(event) => event.preventDefault()}>
-        <Segmented
-          legend="Count"
-          name="metric"
-          choices={METRICS}
-          value={metric}
-          onChoose={(value) => address.go({ metric: value })}
+    <Card id="badge" heading="Badge for a README">
+      <form class="row options" onSubmit={(event) => event.preventDefault()}>
+        <Segmented label="Count" choices={METRICS} value={metric} onChoose={(value) => address.go({ metric: value })} />
+        <Select label="Style" choices={STYLES} value={style} onChoose={(value) => address.go({ style: value })} />
+        <Field
+          label="Label"
+          value={label}
+          maxLength={60}
+          placeholder="the count"
+          onEnter={(text) => address.go({ label: text })}
         />
-        <div class="sizes">
-          <label>
-            Style
-            <select
-              value={style || BADGE_STYLES[0]}
-              onChange={({ currentTarget: { value } }) => address.go({ style: value === BADGE_STYLES[0] ? '' : value })}
-            >
-              {BADGE_STYLES.map((name) => (
-                <option key={name}>{name}</option>
-              ))}
-            </select>
-          </label>
-          <label>
-            Label
-            <input
-              {...labelField}
-              class="wide"
-              maxLength={60}
-              autocomplete="off"
-              placeholder="the count"
-              onChange={({ currentTarget }) => address.go({ label: currentTarget.value.trim() })}
-            />
-          </label>
-          <label>
-            Color
-            <input
-              type="color"
-              value={`#${color || USUAL_COLOR}`}
-              onChange={({ currentTarget: { value } }) =>
-                address.go({ color: value === `#${USUAL_COLOR}` ? '' : value.slice(1) })
-              }
-            />
-          </label>
-          <label>
-            Logo
-            <select value={logo} onChange={({ currentTarget }) => address.go({ logo: currentTarget.value })}>
-              <option value="">none</option>
-              <option value="youtube">YouTube</option>
-            </select>
-          </label>
-        </div>
+        <label class="field">
+          Color
+          <input
+            type="color"
+            value={color ? `#${color}` : DEFAULT_COLOR}
+            onChange={({ currentTarget: { value } }) =>
+              address.go({ color: value === DEFAULT_COLOR ? '' : value.slice(1) })
+            }
+          />
+        </label>
+        <Select label="Logo" choices={LOGOS} value={logo} onChoose={(value) => address.go({ logo: value })} />
       </form>
-      <div class="stage badge-stage">
-        {image && <img id="badge-preview" src={image.src} width={image.width} height={image.height} alt={alt} />}
+      <div class="stage">
+        {image && <img src={image.src} width={image.width} height={image.height} alt={alt} />}
         <Notice of={loading} />
       </div>
       <Snippets
@@ -98,7 +73,7 @@ export function Badge({ address, origin, record, images }: BadgeProps) {
           { label: 'HTML', text: html },
         ]}
       />
-    </section>
+    </Card>
   );
 }
 

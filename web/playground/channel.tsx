@@ -31,12 +31,11 @@ export function Channel({ address, service, record }: ChannelProps) {
   const avatar = record?.avatarUrl ? images?.usual('avatar') : undefined;
   const face = avatar?.state.value.value?.src ?? bundled?.avatar;
   const isBare = record?.bannerUrl === null;
-  const isLocal = service !== undefined && isLoopback(new URL(service.origin).hostname);
 
   return (
-    <section class="channel" aria-labelledby="channel-title" aria-busy={record === undefined}>
-      <header class="channel-head">
-        <span class="channel-face face" aria-hidden="true">
+    <section class="channel stack" aria-labelledby="channel-title" aria-busy={record === undefined}>
+      <header class="row">
+        <span class="face" aria-hidden="true">
           {face && <img src={face} alt="" />}
         </span>
         <div class="channel-names">
@@ -60,19 +59,19 @@ export function Channel({ address, service, record }: ChannelProps) {
       {isBare && <p class="muted">This channel has no banner{record.avatarUrl === null ? ' and no avatar' : ''}.</p>}
       {choice?.variant !== 'avatar' && <Notice of={avatar} />}
       {service && record && images && choice && (
-        <>
-          <div class="result">
+        <div class="columns">
+          <div class="stack">
             <ImagePanel {...{ address, origin: service.origin, record, images, choice }} />
-            <RecordCard key={record.channelId} record={record} />
-            <RecordCode origin={service.origin} record={record} />
             <Badge {...{ address, origin: service.origin, record, images }} />
           </div>
-          {isLocal && (
-            <p class="hint">
-              The URLs work on this machine only. With BASE_URL, the service writes its public address.
-            </p>
-          )}
-        </>
+          <div class="stack">
+            <RecordCard record={record} />
+            <RecordCode origin={service.origin} record={record} />
+          </div>
+        </div>
+      )}
+      {service && record && isLoopback(new URL(service.origin).hostname) && (
+        <p class="muted">The URLs work on this machine only. With BASE_URL, the service writes its public address.</p>
       )}
     </section>
   );

@@ -1,5 +1,5 @@
 import { REFERENCE_BANNER, VARIANT_PRESETS, type Variant } from '../../src/domain/variants.ts';
-import { VARIANT_LABELS } from './image-url.ts';
+import { usualWidth, VARIANT_LABELS } from './image-url.ts';
 import type { ChannelImages } from './images.ts';
 import type { ChannelRecord } from './service.ts';
 
@@ -13,6 +13,7 @@ const DEVICES: readonly { readonly variant: Variant; readonly videos: number }[]
 interface DevicesProps {
   /** `undefined`: it is being loaded. */
   readonly record: ChannelRecord | undefined;
+  /** `undefined`: the channel has no banner, or is being loaded. */
   readonly images: ChannelImages | undefined;
   /** Shown until the images of the service are there. */
   readonly bundledBanner: string | undefined;
@@ -23,9 +24,9 @@ interface DevicesProps {
 
 /** The banner on four devices. */
 export function Devices({ record, images, bundledBanner, avatar, chosen, onChoose }: DevicesProps) {
-  const isBare = record !== undefined && record.bannerUrl === null;
+  const isBare = record?.bannerUrl === null;
   return (
-    <section class={`shelf ${record ? '' : 'is-loading'} ${isBare ? 'is-bare' : ''}`} aria-label="On four devices">
+    <section class="shelf" aria-label="On four devices">
       {DEVICES.map(({ variant, videos }) => (
         <button
           key={variant}
@@ -35,39 +36,25 @@ export function Devices({ record, images, bundledBanner, avatar, chosen, onChoos
           disabled={isBare}
           onClick={() => record && onChoose(variant)}
         >
-          <span class="body" aria-hidden="true">
-            {variant === 'desktop' && <Dots class="window" count={3} />}
-            <span class="screen">
-              <span class="banner">{!isBare && <Banner {...{ variant, images, bundledBanner }} />}</span>
-              <span class="head">
-                <span class="face">{avatar && <img src={avatar} alt="" />}</span>
-                <span class="who">
-                  <span class="name" dir="auto">
-                    {record?.title}
-                  </span>
-                  <span class="handle" dir="auto">
-                    {record?.customUrl}
-                  </span>
-                </span>
+          <span class="screen" aria-hidden="true">
+            <span class="banner">{!isBare && <Banner {...{ variant, images, bundledBanner }} />}</span>
+            <span class="head">
+              <span class="face">{avatar && <img src={avatar} alt="" />}</span>
+              <span class="who">
+                <b dir="auto">{record?.title}</b>
+                <span dir="auto">{record?.customUrl}</span>
               </span>
-              {videos > 0 && <Dots class="videos" count={videos} />}
+            </span>
+            <span class="videos">
+              {Array.from({ length: videos }, (_, index) => (
+                <i key={index} />
+              ))}
             </span>
           </span>
-          {variant === 'tv' && <span class="stand" />}
           <span class="caption">{VARIANT_LABELS[variant]}</span>
         </button>
       ))}
     </section>
-  );
-}
-
-function Dots({ count, ...attributes }: { class: string; count: number }) {
-  return (
-    <span {...attributes}>
-      {Array.from({ length: count }, (_, index) => (
-        <i key={index} />
-      ))}
-    </span>
   );
 }
 
@@ -78,10 +65,8 @@ function Banner({
   bundledBanner,
 }: Pick<DevicesProps, 'images' | 'bundledBanner'> & { variant: Variant }) {
   const tv = images?.usual('tv').state.value.value;
-  const own = tv !== undefined && images?.isSmall(tv) ? images.usual(variant).state.value.value : undefined;
-  const src = own?.src ?? (tv && images?.isSmall(tv) ? undefined : (tv?.src ?? bundledBanner));
-  if (src === undefined) return null;
-  const isCut = own === undefined && variant !== 'tv';
-  const wholeWidth = `${(REFERENCE_BANNER.width / VARIANT_PRESETS[variant].visible.width) * 100}%`;
-  return <img src={src} alt="" class={isCut ? 'cut' : ''} style={isCut ? { '--whole-width': wholeWidth } : {}} />;
+  const isSmall = tv !== undefined && tv.width < Number(usualWidth('tv'));
+  const src = isSmall ? images?.usual(variant).state.value.value?.src : (tv?.src ?? bundledBanner);
+  const share = isSmall ? 1 : REFERENCE_BANNER.width / VARIANT_PRESETS[variant].visible.width;
+  return src && <img src={src} alt="" style={{ width: `${share * 100}%` }} />;
 }

@@ -8,9 +8,6 @@ export interface BundledImages {
   readonly avatar: string;
 }
 
-/** Cards whose images are not loaded lazily. */
-const ON_FIRST_SCREEN = 4;
-
 /**
  * The images of the sample channels are part of the page, so that they are there at once; a test compares the list with
  * samples/channels.ndjson.
@@ -36,17 +33,18 @@ export function bundledImages(channelId: string | undefined): BundledImages | un
 
 /** Channels of the service, one link each. */
 export function Gallery({ address, examples }: { address: PageAddress; examples: readonly ExampleChannel[] }) {
+  if (examples.length === 0) return null;
   return (
-    <section class="gallery needs-script" aria-labelledby="gallery-heading" hidden={examples.length === 0}>
+    <section class="gallery stack" aria-labelledby="gallery-heading">
       <h2 id="gallery-heading">Start with one of these channels</h2>
       <ul class="samples">
-        {examples.map(({ channelId, title, handle }, index) => (
+        {examples.map(({ channelId, title, handle }) => (
           <li key={channelId}>
             <ChannelLink class="sample" address={address} channel={handle ?? channelId}>
-              <Images of={bundledImages(channelId)} loading={index < ON_FIRST_SCREEN ? 'eager' : 'lazy'} />
+              <Images of={bundledImages(channelId)} />
               <span class="sample-text">
                 <b>{title}</b>
-                <span class="sample-handle">{handle ?? channelId}</span>
+                <span class="muted">{handle ?? channelId}</span>
               </span>
             </ChannelLink>
           </li>
@@ -56,14 +54,16 @@ export function Gallery({ address, examples }: { address: PageAddress; examples:
   );
 }
 
-function Images({ of, loading }: { of: BundledImages | undefined; loading: 'eager' | 'lazy' }) {
+function Images({ of }: { of: BundledImages | undefined }) {
   if (of === undefined) return null;
   return (
     <>
-      <span class="sample-banner">
-        {of.banner ? <img src={of.banner} width={560} height={315} alt="" loading={loading} /> : 'No banner'}
+      <span class="sample-banner muted">
+        {of.banner ? <img src={of.banner} width={560} height={315} alt="" loading="lazy" /> : 'No banner'}
       </span>
-      <img class="sample-face" src={of.avatar} width={96} height={96} alt="" loading={loading} />
+      <span class="face">
+        <img src={of.avatar} width={96} height={96} alt="" loading="lazy" />
+      </span>
     </>
   );
 }

@@ -1,5 +1,6 @@
 import { FORMATS, formatRow, titleOfFormat } from '../../src/domain/formats.ts';
-import { CopyButton } from '../parts/copy-button.tsx';
+import { Card, Facts } from '../parts/card.tsx';
+import { CopiedUrl } from '../parts/copy-button.tsx';
 import { formatBytes } from '../parts/numbers.ts';
 import { Snippets } from '../parts/snippets.tsx';
 import type { PageAddress } from './address.ts';
@@ -27,49 +28,36 @@ export function ImagePanel({ address, origin, record, images, choice }: ImagePan
   const { value: image, problem } = loading.state.value;
   const alt = altOf(record, choice.variant);
   return (
-    <section class="card image" aria-labelledby="image-heading">
-      <h2 id="image-heading">Image</h2>
-      <div class="url-field">
-        <pre id="image-url" dir="ltr">
-          <code>{url}</code>
-        </pre>
-        <CopyButton label="Copy URL" text={url} />
-      </div>
+    <Card id="image" heading="Image">
+      <CopiedUrl id="image-url" url={url} />
       <ImageOptions address={address} record={record} choice={choice} />
-      <figure class="preview" aria-busy={!image && !problem}>
+      <figure class="stack" aria-busy={!image && !problem}>
         <div class="stage">
           {image && <img id="preview" src={image.src} width={image.width} height={image.height} alt={alt} />}
           <Notice of={loading} />
         </div>
-        <figcaption>{image && <Facts image={image} name={`${record.channelId}-${choice.variant}`} />}</figcaption>
+        <figcaption class="row heading">
+          {image && <LoadedFacts image={image} name={`${record.channelId}-${choice.variant}`} />}
+        </figcaption>
       </figure>
       <Snippets label="Copy the image as" snippets={imageSnippets({ choice, urlOf, alt, size: image })} />
-    </section>
+    </Card>
   );
 }
 
-function Facts({ image, name }: { image: LoadedImage; name: string }) {
-  const { src, width, height, bytes, mediaType } = image;
+function LoadedFacts({ image: { src, width, height, bytes, mediaType }, name }: { image: LoadedImage; name: string }) {
   const format = FORMATS.find((other) => formatRow(other).mediaType === mediaType);
+  const facts = {
+    Size: `${width} × ${height}`,
+    Format: format ? titleOfFormat(format) : mediaType,
+    Bytes: formatBytes(bytes),
+  };
   return (
     <>
-      <dl id="facts" class="facts">
-        <Fact label="Size" value={`${width} × ${height}`} />
-        <Fact label="Format" value={format ? titleOfFormat(format) : mediaType} />
-        <Fact label="Bytes" value={formatBytes(bytes)} />
-      </dl>
+      <Facts id="facts" of={facts} />
       <a class="button" href={src} download={`${name}.${format && formatRow(format).extension}`}>
         Download
       </a>
     </>
-  );
-}
-
-function Fact({ label, value }: { label: string; value: string }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{value}</dd>
-    </div>
   );
 }

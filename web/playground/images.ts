@@ -1,5 +1,5 @@
 import type { Variant } from '../../src/domain/variants.ts';
-import { imageUrl, usualWidth } from './image-url.ts';
+import { imageUrl } from './image-url.ts';
 import { type Loading, startLoading } from './loading.ts';
 import type { ChannelRecord, LoadedImage, Service } from './service.ts';
 
@@ -8,8 +8,6 @@ export interface ChannelImages {
   readonly at: (url: string) => Loading<LoadedImage>;
   /** The variant at its usual width, as the devices show it. */
   readonly usual: (variant: Variant) => Loading<LoadedImage>;
-  /** Whether the banner is smaller than the devices need. */
-  readonly isSmall: (tv: LoadedImage) => boolean;
   /** Ends all loading, and frees the memory of the images. */
   readonly close: () => void;
 }
@@ -26,7 +24,6 @@ export function createChannelImages(service: Service, record: ChannelRecord): Ch
   return {
     at,
     usual: (variant) => at(imageUrl(service.origin, record, { variant })),
-    isSmall: ({ width }) => width < Number(usualWidth('tv')),
     close() {
       for (const { abort, state } of images.values()) {
         abort();

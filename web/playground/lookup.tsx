@@ -1,5 +1,5 @@
+import { useTextField } from '../parts/fields.tsx';
 import { formatCount } from '../parts/numbers.ts';
-import { useTextField } from '../parts/text-field.ts';
 import { type PageAddress, readState } from './address.ts';
 import { ChannelLink } from './channel-link.tsx';
 import type { Loading } from './loading.ts';
@@ -25,10 +25,10 @@ export function Lookup({ address, lookup }: LookupProps) {
   }
 
   return (
-    <search class="needs-script">
-      <form class="lookup" onSubmit={submit}>
+    <search class="stack needs-script">
+      <form class="stack tight" onSubmit={submit}>
         <label for="query">Look up a channel</label>
-        <div class="row">
+        <div class="entry">
           <input
             {...field}
             id="query"
@@ -60,10 +60,12 @@ function Results({ address, results }: { address: PageAddress; results: readonly
         <ul class="results card" aria-label="Matching channels">
           {results.map(({ channelId, title, customUrl, subscriberCount }) => (
             <li key={channelId}>
-              <ChannelLink address={address} channel={customUrl ?? channelId}>
+              <ChannelLink class="row tight" address={address} channel={customUrl ?? channelId}>
                 <b dir="auto">{title}</b>
-                <span dir="auto">{customUrl ?? channelId}</span>
-                {subscriberCount !== null && <span class="number">{formatCount(subscriberCount)}</span>}
+                <span class="muted" dir="auto">
+                  {customUrl ?? channelId}
+                </span>
+                {subscriberCount !== null && <span class="muted">{formatCount(subscriberCount)}</span>}
               </ChannelLink>
             </li>
           ))}

@@ -35,7 +35,7 @@ export function Playground({ address, isStarted }: { address: PageAddress; isSta
 
   return (
     <>
-      <header class="top">
+      <header class="row">
         <ChannelLink class="brand" address={address} channel="">
           <img src="pennant.svg" alt="" width={28} height={28} />
           Pennant <span>Playground</span>
@@ -43,9 +43,9 @@ export function Playground({ address, isStarted }: { address: PageAddress; isSta
       </header>
       <main>
         <section class="intro">
-          <div class="pitch">
+          <div class="stack">
             <h1>Any YouTube channel’s banner, avatar and numbers, as a URL</h1>
-            <p class="lede">No API key, no login.</p>
+            <p class="lede muted">No API key, no login.</p>
             <noscript>
               <p class="notice">
                 This page needs JavaScript. The URLs do not: write <code>/@handle/tv</code>,{' '}
@@ -61,7 +61,7 @@ export function Playground({ address, isStarted }: { address: PageAddress; isSta
         <Gallery address={address} examples={(isHome && service?.examples) || []} />
         <Channel address={address} service={service} record={found?.record} />
       </main>
-      <footer class="foot">
+      <footer class="row">
         {service &&
           ['', 'openapi.json', 'problems'].map((path) => (
             <a key={path} href={`${service.origin}/${path}`}>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Card, Facts } from '../parts/card.tsx';
 import { formatCount, formatCountry, formatDate } from '../parts/numbers.ts';
 import { Snippets } from '../parts/snippets.tsx';
 import { shellQuote } from './image-snippets.ts';
@@ -9,92 +9,43 @@ import type { ChannelRecord } from './service.ts';
 export function RecordCard({ record }: { record: ChannelRecord }) {
   const { subscriberCount, viewCount, videoCount, description, publishedAt, country, channelId, links } = record;
   const counts = { Subscribers: subscriberCount, Views: viewCount, Videos: videoCount };
+  const shown = Object.entries(counts).map(([name, count]) => [name, count && formatCount(count)]);
   return (
-    <section class="card record" aria-labelledby="record-heading">
-      <h2 id="record-heading">Record</h2>
-      <dl class="counts">
-        {Object.entries(counts).map(([label, count]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <Value>{count && formatCount(count)}</Value>
-          </div>
-        ))}
-      </dl>
+    <Card id="record" heading="Record">
+      <Facts of={Object.fromEntries(shown)} />
       {description ? (
-        <Description text={description} />
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a long description can be reached, because it scrolls.
+        <p class="description" tabIndex={0} dir="auto">
+          {description}
+        </p>
       ) : (
         <p class="muted">{description === null ? 'The description is not available.' : 'No description.'}</p>
       )}
       <dl class="details">
-        <dt>Since</dt>
-        <Value>
-          {publishedAt && (
-            <time dateTime={publishedAt} title={publishedAt}>
-              {formatDate(publishedAt)}
-            </time>
-          )}
-        </Value>
-        <dt>Country</dt>
-        <Value>{country && formatCountry(country)}</Value>
-        <dt>ID</dt>
-        <Value>
+        <Detail name="Since">{publishedAt && <time dateTime={publishedAt}>{formatDate(publishedAt)}</time>}</Detail>
+        <Detail name="Country">{country && formatCountry(country)}</Detail>
+        <Detail name="ID">
           <code>{channelId}</code>
-        </Value>
-        <dt>Links</dt>
-        <Value otherwise="none">
-          {links.length > 0 && (
-            <ul class="links">
-              {links.map(({ title, url }, index) => (
-                <li key={index}>
-                  <a href={url} title={url} rel="noopener noreferrer nofollow" target="_blank" dir="auto">
-                    {title || new URL(url).host}
-                  </a>
-                </li>
+        </Detail>
+        <Detail name="Links">
+          {links.length === 0
+            ? 'none'
+            : links.map(({ title, url }, index) => (
+                <a key={index} href={url} title={url} rel="noopener noreferrer nofollow" target="_blank" dir="auto">
+                  {title || new URL(url).host}
+                </a>
               ))}
-            </ul>
-          )}
-        </Value>
+        </Detail>
       </dl>
-    </section>
+    </Card>
   );
 }
 
-function Value({ children, otherwise = 'not available' }: { children: ComponentChildren; otherwise?: string }) {
-  return children ? <dd>{children}</dd> : <dd class="unknown">{otherwise}</dd>;
-}
-
-/** A long description is folded to some lines. */
-function Description({ text }: { text: string }) {
-  const paragraph = useRef<HTMLParagraphElement>(null);
-  const [isFolded, setFolded] = useState(true);
-  const [isLong, setLong] = useState(false);
-
-  useLayoutEffect(() => {
-    const element = paragraph.current as HTMLParagraphElement;
-    // Whether it fits depends on its width.
-    const observer = new ResizeObserver(() => {
-      if (element.classList.contains('is-folded')) setLong(element.scrollHeight > element.clientHeight + 1);
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-
+function Detail({ name, children }: { name: string; children: ComponentChildren }) {
   return (
     <>
-      <p ref={paragraph} id="description" class={`description ${isFolded ? 'is-folded' : ''}`} dir="auto">
-        {text}
-      </p>
-      {isLong && (
-        <button
-          type="button"
-          class="link"
-          aria-expanded={!isFolded}
-          aria-controls="description"
-          onClick={() => setFolded(!isFolded)}
-        >
-          {isFolded ? 'Show all' : 'Show less'}
-        </button>
-      )}
+      <dt>{name}</dt>
+      <dd class={children === null ? 'muted' : ''}>{children ?? 'not available'}</dd>
     </>
   );
 }
@@ -105,9 +56,8 @@ export function RecordCode({ origin, record }: { origin: string; record: Channel
     { label: 'curl', text: `curl -fsS ${shellQuote(`${origin}/api/channel/${record.channelId}`)}` },
   ];
   return (
-    <section class="card code record-code" aria-labelledby="code-heading">
-      <h2 id="code-heading">Use the record</h2>
+    <Card id="code" heading="Use the record">
       <Snippets label="Copy the record as" snippets={snippets} />
-    </section>
+    </Card>
   );
 }

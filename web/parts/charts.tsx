@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { formatCount } from './numbers.ts';
 
 /* Charts over time, the newest moment at the right. The legend beside a chart has its figures. */
 
@@ -29,7 +30,7 @@ export function StackedBars({ label, series, moments, ...axes }: ChartProps) {
   const heights = Array.from({ length: count }, (_, at) => series.map(({ values }) => values[at] ?? 0));
   const highest = Math.max(1, ...heights.map((column) => column.reduce((sum, value) => sum + value, 0)));
   const width = WIDTH / moments;
-  const labels = [highest, highest % 2 === 0 ? highest / 2 : '', 0].map((value) => value.toLocaleString());
+  const labels = [highest, highest % 2 === 0 ? highest / 2 : '', 0].map((value) => formatCount(value));
   return (
     <Plot label={label} labels={labels} {...axes}>
       {heights.map((column, at) => {

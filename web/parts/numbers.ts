@@ -1,22 +1,14 @@
-/* Formats numbers, times and sizes in the browser's language. */
-
-const grouped = new Intl.NumberFormat();
+/* Formats numbers, times and sizes in English, like the words of the pages. */
 
 /** @param count a whole number; in records a decimal string */
 export function formatCount(count: string | number) {
-  return grouped.format(BigInt(count));
+  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 export function formatBytes(bytes: number) {
-  const [unit, size] =
-    bytes < 1e3 ? ['byte', 1] : bytes < 1e6 ? ['kilobyte', 1e3] : bytes < 1e9 ? ['megabyte', 1e6] : ['gigabyte', 1e9];
-  const format = new Intl.NumberFormat(undefined, {
-    style: 'unit',
-    unit: String(unit),
-    unitDisplay: unit === 'byte' ? 'long' : 'short',
-    maximumFractionDigits: bytes < 1e3 ? 0 : 1,
-  });
-  return format.format(bytes / Number(size));
+  if (bytes < 1e3) return `${bytes} bytes`;
+  const [unit, size] = bytes < 1e6 ? ['kB', 1e3] : bytes < 1e9 ? ['MB', 1e6] : ['GB', 1e9];
+  return `${(bytes / Number(size)).toFixed(1)} ${unit}`;
 }
 
 export function formatDuration(ms: number) {
@@ -27,17 +19,4 @@ export function formatDuration(ms: number) {
 
 export function formatSeconds(ms: number) {
   return `${Math.max(1, Math.ceil(ms / 1000))} s`;
-}
-
-const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' });
-
-export function formatDate(iso: string) {
-  return dates.format(new Date(iso));
-}
-
-const countries = new Intl.DisplayNames(undefined, { type: 'region' });
-
-/** @param code ISO 3166-1 alpha-2 */
-export function formatCountry(code: string) {
-  return countries.of(code) ?? code;
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Card, Facts } from '../parts/card.tsx';
-import { formatCount, formatCountry, formatDate } from '../parts/numbers.ts';
+import { formatCount } from '../parts/numbers.ts';
 import { Snippets } from '../parts/snippets.tsx';
 import { shellQuote } from './image-snippets.ts';
 import type { ChannelRecord } from './service.ts';
@@ -22,8 +22,8 @@ export function RecordCard({ record }: { record: ChannelRecord }) {
         <p class="muted">{description === null ? 'The description is not available.' : 'No description.'}</p>
       )}
       <dl class="details">
-        <Detail name="Since">{publishedAt && <time dateTime={publishedAt}>{formatDate(publishedAt)}</time>}</Detail>
-        <Detail name="Country">{country && formatCountry(country)}</Detail>
+        <Detail name="Since">{publishedAt?.slice(0, 'YYYY-MM-DD'.length) ?? null}</Detail>
+        <Detail name="Country">{country}</Detail>
         <Detail name="ID">
           <code>{channelId}</code>
         </Detail>

@@ -2,7 +2,9 @@
 
 /** @param count a whole number; in records a decimal string */
 export function formatCount(count: string | number) {
-  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+  const digits = String(count);
+  const first = digits.length % 3 || 3;
+  return [digits.slice(0, first), ...(digits.slice(first).match(/\d{3}/g) ?? [])].join(',');
 }
 
 export function formatBytes(bytes: number) {

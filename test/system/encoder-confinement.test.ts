@@ -5,6 +5,7 @@ import { createEncoder, type Encoder, type EncoderOptions } from '../../src/imag
 import { NEVER_ABORTED } from '../../src/lib/deadlines.ts';
 import { isInstalled } from '../helpers/installed.ts';
 import { statFields } from '../helpers/process-state.ts';
+import { WAIT } from '../helpers/wait.ts';
 
 const MIB = 1024 * 1024;
 const NICENESS = 5;
@@ -57,12 +58,11 @@ describe('an encoder process', () => {
     'writes no core file, and may allocate as much memory as it is told',
     async () => {
       const { pid } = await start({ maxDataBytes: 400 * MIB });
-      const read = (file: string) => readFile(`/proc/${pid}/${file}`, 'utf8');
-      const limits = await read('limits');
+      const limits = await readFile(`/proc/${pid}/limits`, 'utf8');
       expect(limits).toMatch(/^Max core file size\s+0\s+0\s/m);
       const [, soft = '', hard] = /^Max data size\s+(\d+)\s+(\d+)\s/m.exec(limits) ?? [];
       expect(hard).toBe(soft);
-      const inUse = Number(/^VmData:\s+(\d+) kB$/m.exec(await read('status'))?.[1]) * 1024;
+      const inUse = await dataBytesOf(pid);
       expect(Number(soft) - inUse).toBeGreaterThan(300 * MIB);
       expect(Number(soft) - inUse).toBeLessThanOrEqual(400 * MIB);
     },
@@ -71,16 +71,19 @@ describe('an encoder process', () => {
   it.skipIf(!isInstalled('prlimit', 'the memory limit of encoders', 'util-linux'))(
     'refuses an original that needs more memory than it may have, and goes on with others',
     async () => {
-      await start({ maxDataBytes: 400 * MIB });
+      const { started } = await start({ maxDataBytes: 400 * MIB });
+      const before = await dataBytesOf(started.at(-1));
       const size = { width: 7_000, height: 7_000 };
       const large = await sharp({ create: { ...size, channels: 4, background: '#48a8' } })
         .webp({ lossless: true })
         .toBuffer();
       expect(large.length).toBeLessThan(10_000);
-      // Either the library reports an error, or the process ends. The memory may not be free yet when the next task begins.
+      // Either the library reports an error, or the process ends.
       const refusal = { code: expect.stringMatching(/^(?:upstream_invalid|overloaded)$/) };
       for (let round = 0; round < 3; round += 1) {
         await expect(encoder.inspect({ bytes: large }, NEVER_ABORTED)).rejects.toMatchObject(refusal);
+        // The library's threads free their memory after the error is reported.
+        await expect.poll(() => dataBytesOf(started.at(-1)), WAIT).toBeLessThan(before + 100 * MIB);
         expect(await encoder.inspect({ bytes }, NEVER_ABORTED)).toMatchObject({ width: 64 });
       }
     },
@@ -99,3 +102,9 @@ describe('an encoder process', () => {
     expect(names).not.toContain('SignalInspector\n');
   });
 });
+
+/** The private memory of a process that it may write. 0 for a process that has ended. */
+async function dataBytesOf(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/^VmData:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+}

@@ -98,8 +98,8 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
     return file;
   }
 
-  // SQLite does not notice that its file was deleted or replaced. By `stat` only: closing a descriptor of the file would release the locks that SQLite holds on it in this process
-  // (sqlite.org/howtocorrupt.html, section 2.2).
+  // SQLite does not notice that its file was deleted or replaced. Only `stat` is used: to close a descriptor of the file would
+  // release the locks that SQLite holds on it in this process (sqlite.org/howtocorrupt.html, section 2.2).
   function closeIfReplaced(): void {
     if (file === undefined) return;
     const found = statSync(path, { throwIfNoEntry: false });

@@ -30,7 +30,7 @@ export function StackedBars({ label, series, moments, ...axes }: ChartProps) {
   const heights = Array.from({ length: count }, (_, at) => series.map(({ values }) => values[at] ?? 0));
   const highest = Math.max(1, ...heights.map((column) => column.reduce((sum, value) => sum + value, 0)));
   const width = WIDTH / moments;
-  const labels = [highest, highest % 2 === 0 ? highest / 2 : '', 0].map((value) => formatCount(value));
+  const labels = [highest, highest % 2 === 0 ? highest / 2 : '', 0].map(formatCount);
   return (
     <Plot label={label} labels={labels} {...axes}>
       {heights.map((column, at) => {

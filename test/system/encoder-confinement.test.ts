@@ -5,7 +5,6 @@ import { createEncoder, type Encoder, type EncoderOptions } from '../../src/imag
 import { NEVER_ABORTED } from '../../src/lib/deadlines.ts';
 import { isInstalled } from '../helpers/installed.ts';
 import { statFields } from '../helpers/process-state.ts';
-import { WAIT } from '../helpers/wait.ts';
 
 const MIB = 1024 * 1024;
 const NICENESS = 5;
@@ -24,20 +23,18 @@ afterEach(() => encoder.close());
 async function start(options: EncoderOptions = {}) {
   const ready = Promise.withResolvers<void>();
   const started: (number | undefined)[] = [];
-  const ended: string[] = [];
   encoder = createEncoder({
     processes: 1,
     ...options,
     onEvent(event) {
       if (event.kind === 'started') started.push(event.pid);
       if (event.kind === 'ready') ready.resolve();
-      if (event.kind === 'ended') ended.push(event.reason);
     },
   });
   encoder.warmUp();
   await ready.promise;
   await encoder.inspect({ bytes }, NEVER_ABORTED);
-  return { pid: started[0], started, ended };
+  return { pid: started[0], started };
 }
 
 describe('an encoder process', () => {
@@ -72,7 +69,6 @@ describe('an encoder process', () => {
     'refuses an original that needs more memory than it may have, and goes on with others',
     async () => {
       const { started } = await start({ maxDataBytes: 400 * MIB });
-      const before = await dataBytesOf(started.at(-1));
       const size = { width: 7_000, height: 7_000 };
       const large = await sharp({ create: { ...size, channels: 4, background: '#48a8' } })
         .webp({ lossless: true })
@@ -82,9 +78,9 @@ describe('an encoder process', () => {
       const refusal = { code: expect.stringMatching(/^(?:upstream_invalid|overloaded)$/) };
       for (let round = 0; round < 3; round += 1) {
         await expect(encoder.inspect({ bytes: large }, NEVER_ABORTED)).rejects.toMatchObject(refusal);
-        // The library's threads free their memory after the error is reported.
-        await expect.poll(() => dataBytesOf(started.at(-1)), WAIT).toBeLessThan(before + 100 * MIB);
         expect(await encoder.inspect({ bytes }, NEVER_ABORTED)).toMatchObject({ width: 64 });
+        // A new process, because the library may keep the memory of a failed task.
+        expect(started.length).toBeGreaterThan(round + 1);
       }
     },
   );

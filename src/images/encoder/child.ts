@@ -13,6 +13,8 @@ export const END_REASONS = [
   'crash',
   /** The process cannot load its code. */
   'unusable',
+  /** A task failed. The image library may keep the memory of such a task. */
+  'failed',
   /** The process had too much memory after a task. */
   'grown',
   /** The process had no task for a while. */

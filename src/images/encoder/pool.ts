@@ -98,7 +98,8 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
     try {
       const reply = await worker.child.run(task);
       worker.busy = false;
-      if (reply.rssBytes > options.maxRssBytes) end(worker, 'grown');
+      if (!reply.ok) end(worker, 'failed');
+      else if (reply.rssBytes > options.maxRssBytes) end(worker, 'grown');
       else limitIdleTime(worker);
       return reply;
     } finally {

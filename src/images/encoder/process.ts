@@ -162,16 +162,9 @@ async function pad(image: Sharp, output: Size, { inner, background }: Backdrop):
   return image.extend({ left, top, right, bottom, background: color });
 }
 
-/** GLib's error when a thread cannot be started (g_thread_new). */
-const NO_THREAD = /creating thread/i;
-
-/** The finished tasks of this process. */
-let performed = 0;
-
 /**
  * Awaits a pipeline of the library, which reports one error for all of its steps. After it has accepted the parameters, the
- * original is at fault, unless a thread could not be started because earlier tasks have left too little memory. Then the
- * process ends, and the task is repeated in a new one.
+ * original is at fault.
  *
  * @throws Undecodable
  */
@@ -179,7 +172,6 @@ async function awaitLibrary<T>(result: Promise<T>): Promise<T> {
   try {
     return await result;
   } catch (error) {
-    if (performed > 0 && NO_THREAD.test(messageOf(error))) process.kill(process.pid, 'SIGKILL');
     throw new Undecodable('The original cannot be decoded', { cause: error });
   }
 }
@@ -205,6 +197,7 @@ ignoreStopSignals();
 preferForOomKiller();
 lowerPriority();
 limitMemory(Number(process.argv[2]));
+let performed = 0;
 process.on('message', async (task: EncoderTask) => {
   process.send?.(await perform(task));
   performed += 1;

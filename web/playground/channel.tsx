@@ -46,7 +46,7 @@ export function Channel({ address, service, record }: ChannelProps) {
             {record ? (record.customUrl ?? record.channelId) : 'Loading…'}
           </p>
         </div>
-        <CopyButton label="Copy link" text={record ? location.href : ''} />
+        {record && <CopyButton label="Copy link" text={location.href} />}
       </header>
       <Devices
         record={record}

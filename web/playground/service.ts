@@ -1,3 +1,4 @@
+import type { Channel, ChannelLink } from '../../src/domain/channel.ts';
 import type { ChannelRef } from '../../src/domain/identifier.ts';
 import { readPasted } from '../../src/domain/pasted.ts';
 import { Problem } from './loading.ts';
@@ -10,19 +11,11 @@ export interface ExampleChannel {
   readonly hasBanner: boolean;
 }
 
-export interface ChannelRecord {
-  readonly channelId: string;
-  readonly title: string;
-  readonly description: string | null;
-  readonly customUrl: string | null;
-  readonly publishedAt: string | null;
-  readonly country: string | null;
-  readonly subscriberCount: string | null;
-  readonly viewCount: string | null;
-  readonly videoCount: string | null;
+/** A record as the service sends it. */
+export interface ChannelRecord extends Omit<Channel, 'links' | 'banner' | 'avatar'> {
   readonly bannerUrl: string | null;
   readonly avatarUrl: string | null;
-  readonly links: readonly { readonly title: string; readonly url: string }[];
+  readonly links: readonly ChannelLink[];
 }
 
 export type SearchResult = Pick<ChannelRecord, 'channelId' | 'title' | 'customUrl' | 'subscriberCount'>;

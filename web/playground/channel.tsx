@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { CopyButton } from '../parts/copy-button.tsx';
 import type { PageAddress } from './address.ts';
 import { Badge } from './badge.tsx';
@@ -24,6 +24,9 @@ export function Channel({ address, service, record }: ChannelProps) {
   const state = address.state.value;
   const images = useMemo(() => service && record && createChannelImages(service, record), [service, record]);
   useEffect(() => () => images?.close(), [images]);
+  // The cards a frame later than the devices, so that a phone is not busy for long at a time.
+  const [drawn, setDrawn] = useState(record);
+  useEffect(() => setDrawn(record), [record]);
 
   const example = service?.examples.find(({ handle, channelId }) => [handle, channelId].includes(state.channel));
   const bundled = bundledImages(record?.channelId ?? example?.channelId);
@@ -58,20 +61,24 @@ export function Channel({ address, service, record }: ChannelProps) {
       />
       {isBare && <p class="muted">This channel has no banner{record.avatarUrl === null ? ' and no avatar' : ''}.</p>}
       {choice?.variant !== 'avatar' && <Notice of={avatar} />}
-      {service && record && images && choice && (
-        <div class="columns">
-          <div class="stack">
-            <ImagePanel {...{ address, origin: service.origin, record, images, choice }} />
-            <Badge {...{ address, origin: service.origin, record, images }} />
+      {service && record && record === drawn && images && choice && (
+        <>
+          <div class="columns">
+            <div class="stack">
+              <ImagePanel {...{ address, origin: service.origin, record, images, choice }} />
+              <Badge {...{ address, origin: service.origin, record, images }} />
+            </div>
+            <div class="stack">
+              <RecordCard record={record} />
+              <RecordCode origin={service.origin} record={record} />
+            </div>
           </div>
-          <div class="stack">
-            <RecordCard record={record} />
-            <RecordCode origin={service.origin} record={record} />
-          </div>
-        </div>
-      )}
-      {service && record && isLoopback(new URL(service.origin).hostname) && (
-        <p class="muted">The URLs work on this machine only. With BASE_URL, the service writes its public address.</p>
+          {isLoopback(new URL(service.origin).hostname) && (
+            <p class="muted">
+              The URLs work on this machine only. With BASE_URL, the service writes its public address.
+            </p>
+          )}
+        </>
       )}
     </section>
   );

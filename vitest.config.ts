@@ -27,7 +27,6 @@ const MEASURE_MEMORY = [
   'src/cache/images.test.ts',
   'src/cache/cache-memory.test.ts',
   'src/http/response/micro-cache.test.ts',
-  'src/sources/catalog/catalog-memory.test.ts',
   'test/e2e/held-in-memory.test.ts',
 ];
 const MEMORY_TESTS = { name: 'core-memory', include: MEASURE_MEMORY, env, ...COMMON };

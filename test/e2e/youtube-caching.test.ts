@@ -1,13 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
-import { sharedEncoder } from '../helpers/encoder.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { FAULTS, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
-import { decodeImage } from '../helpers/image.ts';
-import { jsonResponse, OWN_RESPONSES, ownResponse, readResponses } from '../helpers/replay-responses.ts';
+import { ownResponse } from '../helpers/replay-responses.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
 import { createDataDir } from '../helpers/started-data-dir.ts';
-import { drawTestCard } from '../helpers/test-card.ts';
 import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
@@ -170,37 +167,5 @@ describe('identifiers that change', () => {
     service.clock.advance(HOUR_MS + 1);
     expect((await record(url)).channelId).toBe(HARBOUR);
     expect((await record(`/api/channel/${LIGHTHOUSE}`)).channelId).toBe(LIGHTHOUSE);
-  });
-
-  it('a new banner URL in a refreshed record is a new image, and the stored one is served while it cannot be loaded', async () => {
-    const before = await service.get(`/${LIGHTHOUSE}/tv.png`);
-    const page = JSON.stringify(ownResponse('browseId', LIGHTHOUSE)).replaceAll('lighthouse-banner', 'new-banner');
-    const { clock } = service;
-    await running.close();
-    const newBanner = await drawTestCard({ width: 640, height: 360 }).png().toBuffer();
-    running = await startYoutubeForTest(
-      {
-        responses: [
-          jsonResponse('browse', { browseId: LIGHTHOUSE }, JSON.parse(page)),
-          ...readResponses(OWN_RESPONSES),
-        ],
-        image: respondWithStatus(200, { 'content-type': 'image/png' }, newBanner),
-      },
-      { dataDir, clock, encoder: sharedEncoder() },
-    );
-    ({ service, replay } = running);
-    clock.advance(HOUR_MS + 1);
-    await record(`/api/channel/${LIGHTHOUSE}`);
-
-    replay.misbehave('image', respondWithStatus(500));
-    const meanwhile = await service.get(`/${LIGHTHOUSE}/tv.png`);
-    expect(replay.callsTo('image')[0]?.path).toBe('/new-banner=s0');
-    expect([meanwhile.status, meanwhile.headers.etag]).toEqual([200, before.headers.etag]);
-
-    replay.behave();
-    clock.advance(60_001);
-    const after = await service.get(`/${LIGHTHOUSE}/tv.png`);
-    expect([after.status, (await decodeImage(after.bytes)).width]).toEqual([200, 640]);
-    expect(after.headers.etag).not.toBe(before.headers.etag);
   });
 });

@@ -7,26 +7,19 @@ export interface MemoryGroup {
   readonly enter: readonly string[];
   /** The peak memory of its processes in bytes. File pages count too. */
   mostBytes(): number;
-  /** How many processes the kernel has killed because there was no more memory. */
-  killed(): number;
   /** Removes the group. @returns whether it is gone. A group with processes stays. */
   remove(): boolean;
 }
 
-/** For cgroup v2 and v1: the directory of groups, and the files of the limit, of the peak and of the killed processes. */
+/** For cgroup v2 and v1: the directory of groups, and the files of the limit and of the peak. */
 const KINDS = [
-  { root: '/sys/fs/cgroup', limit: 'memory.max', peak: 'memory.peak', events: 'memory.events' },
-  {
-    root: '/sys/fs/cgroup/memory',
-    limit: 'memory.limit_in_bytes',
-    peak: 'memory.max_usage_in_bytes',
-    events: 'memory.oom_control',
-  },
+  { root: '/sys/fs/cgroup', limit: 'memory.max', peak: 'memory.peak' },
+  { root: '/sys/fs/cgroup/memory', limit: 'memory.limit_in_bytes', peak: 'memory.max_usage_in_bytes' },
 ];
 
 /** `undefined` if no group can be created. */
 export function makeMemoryGroup(limitBytes: number): MemoryGroup | undefined {
-  for (const { root, limit, peak, events } of KINDS) {
+  for (const { root, limit, peak } of KINDS) {
     const path = `${root}/pennant-faults-${process.pid}`;
     const remove = () => isRemoved(path);
     try {
@@ -36,7 +29,6 @@ export function makeMemoryGroup(limitBytes: number): MemoryGroup | undefined {
       return {
         enter: ['sh', '-c', `echo $$ > ${path}/cgroup.procs && exec "$0" "$@"`],
         mostBytes: () => Number(readFileSync(join(path, peak), 'utf8')),
-        killed: () => Number(/^oom_kill (\d+)$/m.exec(readFileSync(join(path, events), 'utf8'))?.[1]),
         remove,
       };
     } catch {

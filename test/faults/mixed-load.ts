@@ -41,17 +41,12 @@ export interface MixedLoad {
   stop(): Promise<void>;
 }
 
-interface MixedLoadOptions {
-  readonly clients?: number;
-  /** Channels that are removed meanwhile: a 404 for one of them is no fault. */
-  readonly removed?: readonly string[];
-}
-
+const CLIENTS = 6;
 /** Avoids a busy loop while no service listens. */
 const AFTER_LOSS_MS = 20;
 
 /** Several clients request records, searches and new images until they are stopped. */
-export function startMixedLoad(port: number, { clients = 6, removed = [] }: MixedLoadOptions = {}): MixedLoad {
+export function startMixedLoad(port: number): MixedLoad {
   const client = createHttpSender(port);
   const imageUrls: string[] = [];
   const faults: string[] = [];
@@ -77,13 +72,12 @@ export function startMixedLoad(port: number, { clients = 6, removed = [] }: Mixe
       overloads.push(`${url} was refused: the machine is too busy`);
       return;
     }
-    if (response.status === 404 && removed.some((channelId) => url.includes(channelId))) return;
     const fault = await findResponseFault(url, response);
     if (fault !== undefined) faults.push(fault);
     else if (isImage) imageUrls.push(url);
   }
 
-  const work = repeat(clients, ask);
+  const work = repeat(CLIENTS, ask);
   return {
     imageUrls,
     faults,

@@ -1,12 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
-import sharp from 'sharp';
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { channelIdOfToken, OWN_RESPONSES, ownResponse, readResponses } from '../helpers/replay-responses.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 
 const TEMPLATE_ID = 'UCreplayLighthouse000001';
-const TEMPLATE_TITLE = 'Bell Rock Light';
 /** As YouTube replies about a handle or user name that leads nowhere. */
 const NO_SUCH_NAME = JSON.stringify({ error: { code: 404, status: 'NOT_FOUND' } });
 const ID = /UC[arpx]\d{21}/;
@@ -18,16 +16,8 @@ export function numberedChannelId(kind: NumberedKind, number: number): string {
   return `UC${kind}${String(number).padStart(21, '0')}`;
 }
 
-export interface NumberedUpstream extends FakeUpstream {
-  /** Gives the channel a new title and, under the same URLs, new images. */
-  change(channelId: string): Promise<void>;
-  titleOf(channelId: string): string;
-  /** Red, green and blue of the images of a channel that was changed. */
-  colourOf(channelId: string): readonly [number, number, number];
-}
-
 /** YouTube with a channel for every ID, each with its own images, and no names. Every search finds the same channels. */
-export async function startNumberedUpstream(): Promise<NumberedUpstream> {
+export async function startNumberedUpstream(): Promise<FakeUpstream> {
   const { contents: _, ...page } = ownResponse('browseId', TEMPLATE_ID) as Record<string, unknown>;
   const texts = {
     page: JSON.stringify(page),
@@ -38,16 +28,9 @@ export async function startNumberedUpstream(): Promise<NumberedUpstream> {
     found: JSON.stringify(ownResponse('query', 'bell rock')),
   };
   const image = await drawTestCard({ width: 640, height: 360 }).jpeg({ quality: 90 }).toBuffer();
-  const changed = new Map<string, { readonly version: number; readonly image: Buffer }>();
-
-  const titleOf = (channelId: string) => `${TEMPLATE_TITLE} ${changed.get(channelId)?.version ?? 0}`;
-  const colourOf = (channelId: string) => colourOfVersion(changed.get(channelId)?.version ?? 0);
 
   function sendJson(response: ServerResponse, text: string, channelId: string): void {
-    const body = text
-      .replaceAll(TEMPLATE_ID, channelId)
-      .replaceAll('/lighthouse-', `/${channelId}-`)
-      .replaceAll(TEMPLATE_TITLE, titleOf(channelId));
+    const body = text.replaceAll(TEMPLATE_ID, channelId).replaceAll('/lighthouse-', `/${channelId}-`);
     response.writeHead(200, { 'content-type': 'application/json; charset=UTF-8' }).end(body);
   }
 
@@ -60,7 +43,7 @@ export async function startNumberedUpstream(): Promise<NumberedUpstream> {
       const channelId = ID.exec(request.url ?? '')?.[0] ?? '';
       if (channelId.startsWith('UCr')) {
         // After the image's end, which decoders ignore: this makes every original different.
-        const bytes = Buffer.concat([changed.get(channelId)?.image ?? image, Buffer.from(request.url ?? '')]);
+        const bytes = Buffer.concat([image, Buffer.from(request.url ?? '')]);
         response.writeHead(200, { 'content-type': 'image/jpeg' }).end(bytes);
         // Two responses with 403 would open the breaker.
       } else response.writeHead(channelId.startsWith('UCp') ? 400 : 404).end();
@@ -79,24 +62,9 @@ export async function startNumberedUpstream(): Promise<NumberedUpstream> {
     else sendJson(response, continuation === undefined ? texts.page : texts.about, channelId);
   }
 
-  const upstream = await startFakeUpstream((request, response) => {
+  return startFakeUpstream((request, response) => {
     respond(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
-  return {
-    ...upstream,
-    titleOf,
-    colourOf,
-    async change(channelId) {
-      const version = (changed.get(channelId)?.version ?? 0) + 1;
-      const [r, g, b] = colourOfVersion(version);
-      const drawn = sharp({ create: { width: 64, height: 64, channels: 3, background: { r, g, b } } });
-      changed.set(channelId, { version, image: await drawn.png().toBuffer() });
-    },
-  };
-}
-
-function colourOfVersion(version: number) {
-  return [(version * 37) % 256, (version * 91) % 256, (version * 151) % 256] as const;
 }
 
 function alertOf(text: string): string {

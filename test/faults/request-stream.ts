@@ -35,8 +35,7 @@ export async function streamRequests(
 
 function nameOf({ status, body }: RawResponse): string {
   if (status < 400) return String(status);
-  const { code, error } = JSON.parse(body);
-  return `${status} ${code} (${error})`;
+  return `${status} ${JSON.parse(body).code}`;
 }
 
 function textOf({ url, headers = {} }: StreamedRequest): string {

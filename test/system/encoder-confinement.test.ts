@@ -55,11 +55,12 @@ describe('an encoder process', () => {
     'writes no core file, and may allocate as much memory as it is told',
     async () => {
       const { pid } = await start({ maxDataBytes: 400 * MIB });
-      const limits = await readFile(`/proc/${pid}/limits`, 'utf8');
+      const read = (file: string) => readFile(`/proc/${pid}/${file}`, 'utf8');
+      const limits = await read('limits');
       expect(limits).toMatch(/^Max core file size\s+0\s+0\s/m);
       const [, soft = '', hard] = /^Max data size\s+(\d+)\s+(\d+)\s/m.exec(limits) ?? [];
       expect(hard).toBe(soft);
-      const inUse = await dataBytesOf(pid);
+      const inUse = Number(/^VmData:\s+(\d+) kB$/m.exec(await read('status'))?.[1]) * 1024;
       expect(Number(soft) - inUse).toBeGreaterThan(300 * MIB);
       expect(Number(soft) - inUse).toBeLessThanOrEqual(400 * MIB);
     },
@@ -98,9 +99,3 @@ describe('an encoder process', () => {
     expect(names).not.toContain('SignalInspector\n');
   });
 });
-
-/** The private memory of a process that it may write. 0 for a process that has ended. */
-async function dataBytesOf(pid: number | undefined): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Number(/^VmData:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
-}

@@ -24,7 +24,7 @@ export function Channel({ address, service, record }: ChannelProps) {
   const state = address.state.value;
   const images = useMemo(() => service && record && createChannelImages(service, record), [service, record]);
   useEffect(() => () => images?.close(), [images]);
-  // The cards a frame later than the devices, so that a phone is not busy for long at a time.
+  // The cards are drawn a frame after the devices. One task for both would block a phone for longer.
   const [drawn, setDrawn] = useState(record);
   useEffect(() => setDrawn(record), [record]);
 

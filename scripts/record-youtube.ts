@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseConfig } from '../src/config/settings.ts';
-import { type Channel, isImageOrigin, type SearchHit } from '../src/domain/channel.ts';
+import { type Channel, isImageUrl, type SearchHit } from '../src/domain/channel.ts';
 import { AppError, valueOrError } from '../src/domain/errors.ts';
 import { channelRefsOfName } from '../src/domain/pasted.ts';
 import { systemClock } from '../src/lib/clock.ts';
@@ -223,7 +223,7 @@ function redactText(text: string): string {
 function redactUrl(url: URL): string {
   const { origin, hostname, pathname, searchParams } = url;
   const isYoutube = /(?:^|\.)youtube\.com$/.test(hostname);
-  if (isImageOrigin(origin) || (isYoutube && CHANNEL_PATH.test(pathname))) return `${origin}${pathname}`;
+  if (isImageUrl(url) || (isYoutube && CHANNEL_PATH.test(pathname))) return `${origin}${pathname}`;
   const target = isYoutube && pathname === '/redirect' ? URL.parse(searchParams.get('q') ?? '') : null;
   const query = target === null ? '' : `?q=${encodeURIComponent(redactUrl(target))}`;
   return `${withoutSecrets(`${origin}${pathname}`)}${query}`;

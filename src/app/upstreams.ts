@@ -1,6 +1,6 @@
 import { Counter } from '@prometheus-io/client';
 import type { Config } from '../config/settings.ts';
-import { isImageOrigin } from '../domain/channel.ts';
+import { isImageUrl } from '../domain/channel.ts';
 import { IMAGE_SOURCE } from '../domain/source-status.ts';
 import { createDownloader, type Downloader } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -133,7 +133,7 @@ function createBudgets(config: Config, { clock, metrics }: Pick<Runtime, 'clock'
 function createImageClient(config: Config, userAgent: string, clock: Clock): HttpClient {
   const { youtubeOrigin: origin } = config;
   return createHttpClient({
-    isAllowed: (candidate) => isImageOrigin(candidate) || candidate === origin,
+    isAllowed: (url) => isImageUrl(url) || url.origin === origin,
     followRedirects: true,
     userAgent,
     clock,

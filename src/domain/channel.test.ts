@@ -8,6 +8,8 @@ describe('a plain title', () => {
     ['Bell\0Rock\u001b[2J', 'BellRock[2J'],
     ['\u202eevil\u202c \u2066isolated\u2069', 'evil isolated'],
     ['\u202e\r\n', ''],
+    ['cut \ud83d', 'cut \ufffd'],
+    ['\ud83d\0\ude00', '\ufffd\ufffd'],
     // Unchanged: spaces, joiners and marks of scripts.
     [' Bell  Rock ', ' Bell  Rock '],
     ['नमस्ते 👨‍👩‍👧 שלום\u200f مرحبا\u061c', 'नमस्ते 👨‍👩‍👧 שלום\u200f مرحبا\u061c'],

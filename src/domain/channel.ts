@@ -14,11 +14,18 @@ export interface RemoteImage {
 }
 
 /** Of the hosts from which YouTube serves channel images: `yt3.ggpht.com`, `lh3.googleusercontent.com` (seen 2026-11). */
-const IMAGE_ORIGIN = /^https:\/\/(?:[a-z0-9-]+\.)+(?:ggpht|googleusercontent)\.com$/;
+const SIZED_IMAGE_ORIGIN = /^https:\/\/(?:[a-z0-9-]+\.)+(?:ggpht|googleusercontent)\.com$/;
+/** The avatar of the system channel "Movies & TV" is there (seen 2026-11). */
+const FIXED_IMAGES = 'https://www.gstatic.com/youtube/';
 
-/** True for the origin of a host from which channel images are loaded. */
-export function isImageOrigin(origin: string): boolean {
-  return IMAGE_ORIGIN.test(origin);
+/** True for the URL of an image that its host serves in any size. Size and crop options follow a `=`. */
+export function isSizedImageUrl(url: URL): boolean {
+  return SIZED_IMAGE_ORIGIN.test(url.origin);
+}
+
+/** True for a URL from which a channel image may be loaded. */
+export function isImageUrl(url: URL): boolean {
+  return isSizedImageUrl(url) || url.href.startsWith(FIXED_IMAGES);
 }
 
 /** A file in `images/` of the catalog's folder. `fileName` has no path. */
@@ -67,11 +74,11 @@ const LINE_BREAKS = /[\t\n\v\f\r\u0085\p{Zl}\p{Zp}]+/gu;
 const CONTROLS = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 
 /**
- * A title as one line that does not change the direction of the text around it: a line break becomes a space, other
- * controls are removed. Marks that letters of right-to-left scripts need (U+061C, U+200E, U+200F) stay.
+ * A title as one line of well-formed Unicode that does not change the direction of the text around it: a line break becomes a
+ * space, half a surrogate pair becomes U+FFFD, other controls are removed. Marks that letters of right-to-left scripts need (U+061C, U+200E, U+200F) stay.
  */
 export function plainTitle(title: string): string {
-  const plain = title.replace(LINE_BREAKS, ' ').replace(CONTROLS, '');
+  const plain = title.toWellFormed().replace(LINE_BREAKS, ' ').replace(CONTROLS, '');
   return plain === title ? title : plain.trim();
 }
 

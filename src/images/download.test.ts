@@ -31,7 +31,7 @@ afterEach(async () => {
 
 function point(origin: string, clock = createManualClock()): void {
   http = createHttpClient({
-    isAllowed: (allowed) => allowed === origin,
+    isAllowed: (url) => url.origin === origin,
     followRedirects: true,
     userAgent: 'pennant-test',
     clock,
@@ -80,6 +80,9 @@ describe('an image', () => {
     'https://yt3.ggpht.com:8443/abc=s0',
     'https://yt3.ggpht.com.example/abc',
     'https://i.ytimg.com/abc',
+    'https://www.gstatic.com/other/youtube/abc',
+    'https://www.gstatic.com/youtube/../abc',
+    'https://gstatic.com/youtube/abc',
     'https://127.0.0.1/abc',
     'file:///etc/passwd',
     'not a url',
@@ -87,6 +90,7 @@ describe('an image', () => {
     for (let key = 0; key < 6; key += 1) expect(await codeOf(download(`${url}${key}`))).toBe('upstream_invalid');
     expect(upstream.requests).toHaveLength(0);
     expect(await download(FIRST)).toEqual(GIF);
+    expect(await download('https://www.gstatic.com/youtube/profile.png')).toEqual(GIF);
   });
 });
 

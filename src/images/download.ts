@@ -1,4 +1,4 @@
-import { isImageOrigin, type RemoteImage } from '../domain/channel.ts';
+import { isImageUrl, type RemoteImage } from '../domain/channel.ts';
 import { AppError, clearestError, type ErrorCode, errorCodeOf, isKeyFailure } from '../domain/errors.ts';
 import { sniffFormat } from '../domain/formats.ts';
 import { type Breaker, UnexplainedRefusalError } from '../lib/breaker.ts';
@@ -68,7 +68,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
 
   return {
     async download(ref, { signal }) {
-      const urls = ref.urls.filter((url) => isImageOrigin(URL.parse(url)?.origin ?? ''));
+      const urls = ref.urls.filter((url) => URL.canParse(url) && isImageUrl(new URL(url)));
       if (urls.length === 0) throw new AppError('upstream_invalid', 'The image’s host is not allowed.');
       const fetchInTime = () => withDeadline(clock, DOWNLOAD_MS, signal, (attempt) => fetchFirst(urls, attempt));
       try {

@@ -11,7 +11,7 @@ import { type ChannelRef, comparable } from '../domain/identifier.ts';
 import type { Breaker } from '../lib/breaker.ts';
 import type { Clock } from '../lib/clock.ts';
 import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
-import { withPlainTitles } from './plain-titles.ts';
+import { withPlainTexts } from './plain-texts.ts';
 import type { ChannelOptions, ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';
 
 /** One load from all sources together. It continues after the response that started it. */
@@ -50,7 +50,7 @@ export interface Failover {
 }
 
 export function createFailover({ breakerOf, clock, onOutcome, ...options }: FailoverOptions): Failover {
-  const sources = options.sources.map(withPlainTitles);
+  const sources = options.sources.map(withPlainTexts);
 
   /** @param key names the channel or query, because a failure may concern only that */
   async function callSource<T>(

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 
 /** True for HTML and XML. */
@@ -15,10 +14,13 @@ export function isHtml(body: Buffer): boolean {
 const MAX_DEPTH = 100;
 /** A complete channel page has 100,000 objects and lists. */
 const MAX_VISITED = 500_000;
+/** The longest name in recordings of 2021 to 2026 has 54 characters. */
+const MAX_NAME_CHARACTERS = 80;
 
 /**
  * Visits a value and all objects and lists inside it, in document order, as long as `enter` returns true for the outer
- * one. Takes linear time. Values that are nested too deeply, and those after the first 500,000, are not visited.
+ * one. Takes linear time. Values that are nested too deeply, those at names that are too long, and those after the first 500,000
+ * are not visited.
  *
  * @param enter gets an object or a list, the member name at which it is (`undefined` for elements of lists), and its depth
  */
@@ -33,7 +35,7 @@ export function walk(root: unknown, enter: (value: object, name: string | undefi
     if (typeof value !== 'object' || value === null) continue;
     visited += 1;
     if (!enter(value, name, depth) || depth === MAX_DEPTH) continue;
-    const names = Array.isArray(value) ? undefined : Object.keys(value);
+    const names = Array.isArray(value) ? undefined : namesIn(value);
     const values: readonly unknown[] = Array.isArray(value) ? value : [];
     for (let index = (names ?? values).length - 1; index >= 0; index -= 1) {
       const innerName = names?.[index];
@@ -41,6 +43,11 @@ export function walk(root: unknown, enter: (value: object, name: string | undefi
       if (typeof inner === 'object') pending.push({ value: inner, name: innerName, depth: depth + 1 });
     }
   }
+}
+
+/** The names of an object's members, without those that are too long to be names. */
+export function namesIn(object: object): string[] {
+  return Object.keys(object).filter((name) => name.length <= MAX_NAME_CHARACTERS);
 }
 
 /** All values of members with this name, at any depth (`walk`). */
@@ -53,10 +60,10 @@ export function valuesNamed(root: unknown, name: string): unknown[] {
   return found;
 }
 
-/** The value, if all of them are equal; `undefined` if they differ. */
-export function commonValueOf(values: readonly unknown[]): unknown {
-  const [first, ...others] = values;
-  return others.every((value) => isDeepStrictEqual(value, first)) ? first : undefined;
+/** The text, if all of them are equal; `undefined` if they differ or one is no text. */
+export function commonTextOf(texts: readonly (string | undefined)[]): string | undefined {
+  const [first] = texts;
+  return texts.every((text) => text === first) ? first : undefined;
 }
 
 /**

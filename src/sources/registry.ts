@@ -72,7 +72,7 @@ const ORIGINS = { youtube: 'https://www.youtube.com', 'youtube-data-api': 'https
 /** The origin of a source or of the relay before it, and the only client that sends calls there. */
 function createUpstream(name: keyof typeof ORIGINS, config: Config, { clock, userAgent, wrapHttp }: SourceDeps) {
   const origin = config.youtubeOrigin ?? ORIGINS[name];
-  const isAllowed = (candidate: string) => candidate === origin;
+  const isAllowed = (url: URL) => url.origin === origin;
   const http = createHttpClient({ isAllowed, followRedirects: false, userAgent, clock });
   return { origin, http: wrapHttp(name, http) };
 }

@@ -44,6 +44,15 @@ it.each([
   ['https://lh3.googleusercontent.com/abc=w1060', 'https://lh3.googleusercontent.com/abc'],
   ['http://yt4.ggpht.com/abc=s88', 'https://yt4.ggpht.com/abc'],
   ['https://yt3.googleusercontent.com/abc=s200?days_since_epoch=20666', 'https://yt3.googleusercontent.com/abc'],
+  [
+    'https://www.gstatic.com/youtube/img/tvfilm/profile.png?x=1',
+    'https://www.gstatic.com/youtube/img/tvfilm/profile.png',
+  ],
+  ['//www.gstatic.com/youtube/a=b.png', 'https://www.gstatic.com/youtube/a=b.png'],
+  ['https://www.gstatic.com/youtube/%2e%2e/a.png', undefined],
+  ['https://www.gstatic.com/youtubers/a.png', undefined],
+  ['https://www.gstatic.com:8443/youtube/a.png', undefined],
+  ['https://user@www.gstatic.com/youtube/a.png', undefined],
   ['//yt3.ggpht.com/a/default-user=s88', undefined],
   ['https://i.ytimg.com/abc=s88', undefined],
   ['https://yt3.ggpht.com:8443/abc=s88', undefined],
@@ -58,7 +67,12 @@ it.each([
 it.each([
   ['banner', 'w2560-fcrop64=1,00000000ffffffff-k-c0xffffffff-no-nd-rj'],
   ['avatar', 's900-c-k-c0x00ffffff-no-rj'],
-] as const)('the original of a %s is requested first, then the whole image at a fixed size', (kind, size) => {
-  const base = 'https://yt3.ggpht.com/abc';
-  expect(parseImage(base, kind)).toMatchObject({ urls: [`${base}=s0`, `${base}=${size}`] });
-});
+] as const)(
+  'the original of a %s is requested first, then the whole image at a fixed size, where its host has sizes',
+  (kind, size) => {
+    const base = 'https://yt3.ggpht.com/abc';
+    expect(parseImage(base, kind)).toMatchObject({ urls: [`${base}=s0`, `${base}=${size}`] });
+    const fixed = 'https://www.gstatic.com/youtube/profile.png';
+    expect(parseImage(fixed, kind)).toMatchObject({ urls: [fixed] });
+  },
+);

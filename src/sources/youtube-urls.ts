@@ -1,4 +1,4 @@
-import { isImageOrigin, type OriginalRef, type SearchHit } from '../domain/channel.ts';
+import { isImageUrl, isSizedImageUrl, type OriginalRef, type SearchHit } from '../domain/channel.ts';
 import { findHandle, isChannelId } from '../domain/identifier.ts';
 import type { ImageKind } from '../domain/variants.ts';
 
@@ -53,19 +53,21 @@ const WHOLE_IMAGE: Readonly<Record<ImageKind, readonly string[]>> = {
 };
 
 /**
- * The original of an image, by one of its URLs. Its key is the https URL up to the first `=`, after which only size and
- * crop options follow. `undefined` for the default avatar, and for everything that is not loaded.
+ * The original of an image, by one of its URLs. Its key is the https URL without a query and without size and crop options.
+ * `undefined` for the default avatar, and for everything that is not loaded.
  */
-export function parseImage(url: unknown, kind: ImageKind): OriginalRef | undefined {
-  if (typeof url !== 'string') return undefined;
-  const [key = ''] = withScheme(url).split(/[=?#]/);
-  const { origin = '', pathname = '' } = URL.parse(key) ?? {};
-  if (!isImageOrigin(origin) || pathname.length < 2 || isDefaultAvatar(key)) return undefined;
-  return { kind: 'remote', key, urls: WHOLE_IMAGE[kind].map((options) => `${key}=${options}`) };
-}
-
-function isDefaultAvatar(imageUrl: string): boolean {
-  return URL.parse(withScheme(imageUrl))?.pathname.startsWith(DEFAULT_AVATAR_PATH) === true;
+export function parseImage(text: unknown, kind: ImageKind): OriginalRef | undefined {
+  if (typeof text !== 'string') return undefined;
+  const [address = ''] = withScheme(text).split(/[?#]/, 1);
+  const [key = ''] = address.split('=', 1);
+  const image = URL.parse(key);
+  if (image !== null && isSizedImageUrl(image)) {
+    const { pathname } = image;
+    if (pathname.length < 2 || pathname.startsWith(DEFAULT_AVATAR_PATH)) return undefined;
+    return { kind: 'remote', key, urls: WHOLE_IMAGE[kind].map((options) => `${key}=${options}`) };
+  }
+  const url = URL.parse(address);
+  return url !== null && isImageUrl(url) ? { kind: 'remote', key: url.href, urls: [url.href] } : undefined;
 }
 
 /** The Data API has named images by `http:` URLs (seen 2026-11), and pages name them without a scheme. */

@@ -52,7 +52,7 @@ export const findRefusingOrigin = async () => `http://127.0.0.1:${await findFree
 /** A client that may ask one origin of this machine, and follows no redirect. */
 export function createUpstreamClient(origin: string, clock?: Clock): HttpClient {
   return createHttpClient({
-    isAllowed: (candidate) => candidate === origin,
+    isAllowed: (url) => url.origin === origin,
     followRedirects: false,
     userAgent: 'pennant-test',
     ...(clock !== undefined && { clock }),

@@ -39,7 +39,7 @@ afterEach(async () => {
 
 function createClient(followRedirects = true, allowedOrigins = [upstream.origin]): HttpClient {
   return createHttpClient({
-    isAllowed: (origin) => allowedOrigins.includes(origin),
+    isAllowed: ({ origin }) => allowedOrigins.includes(origin),
     followRedirects,
     userAgent: 'pennant-test',
     clock,

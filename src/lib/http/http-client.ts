@@ -9,7 +9,7 @@ import { withDeadline } from '../deadlines.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
-  /** Absolute. Its origin must be allowed. */
+  /** Absolute. It must be allowed. */
   readonly url: string;
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -48,9 +48,8 @@ export class ForeignRedirectError extends AppError {
 }
 
 interface HttpClientOptions {
-  /** Of an origin, `https://host`. */
-  readonly isAllowed: (origin: string) => boolean;
-  /** Follows redirects of a GET within the allowed origins; otherwise a redirect is returned like any other response. */
+  readonly isAllowed: (url: URL) => boolean;
+  /** Follows redirects of a GET to allowed URLs; otherwise a redirect is returned like any other response. */
   readonly followRedirects: boolean;
   readonly userAgent: string;
   /** Default: the system's clock. */
@@ -95,13 +94,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
   async function follow(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
     let url = new URL(request.url);
-    if (!isAllowed(url.origin)) throw new AppError('upstream_unavailable', 'This upstream address is not allowed.');
+    if (!isAllowed(url)) throw new AppError('upstream_unavailable', 'This upstream address is not allowed.');
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       const response = await send(request, url, signal);
       const target = followRedirects && request.method === 'GET' ? findRedirect(response, url) : undefined;
       if (target === undefined) return read(response, request.maxBytes);
       response.destroy();
-      if (!isAllowed(target.origin)) {
+      if (!isAllowed(target)) {
         throw new ForeignRedirectError(
           'upstream_unavailable',
           'The upstream redirected to a host that is not allowed.',

@@ -46,7 +46,6 @@ it.each([
   [{ links: [{ title: 'a\0', url: 'https://a.example' }] }, /^links\[0\]\.title: must be a text without line breaks/],
   [{ title: 'x'.repeat(201) }, 'title: must have at most 200 characters, has 201'],
   [{ description: 5 }, 'description: must be a text, got 5'],
-  [{ description: '\ud800' }, /^description: must be a text without halves of surrogate pairs/],
   [{ customUrl: 'pennant' }, /^customUrl: must be "@" and a handle .*, got "pennant"$/],
   [{ publishedAt: '2014-02-30T00:00:00Z' }, /^publishedAt: must be a time that exists.*, got "2014-02-30T00:00:00Z"$/],
   [{ publishedAt: '2014-05-17' }, /^publishedAt: /],

@@ -125,11 +125,10 @@ function readTitle(value: unknown, field: string): string {
 
 function readText(value: unknown, field: string, maxCharacters: number): string {
   if (typeof value !== 'string') throw refusal(field, 'a text', value);
-  if (!value.isWellFormed()) throw refusal(field, 'a text without halves of surrogate pairs', value);
   if (value.length > maxCharacters) {
     throw new RecordRefusedError(field, `must have at most ${maxCharacters} characters, has ${value.length}`);
   }
-  return value;
+  return value.toWellFormed();
 }
 
 /** Only names without a path, so that a record cannot refer to files outside the given folder. */

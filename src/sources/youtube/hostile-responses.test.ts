@@ -1,8 +1,13 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { isOfDataApi } from '../../../test/helpers/indexed-responses.ts';
+import { OWN_RESPONSES, readResponses } from '../../../test/helpers/replay-responses.ts';
+import { runsOf } from '../../../test/helpers/runs.ts';
 import { parseJsonObject } from '../../lib/json.ts';
 import { readFeed } from './feed.ts';
 import { CHANNEL_LAYOUTS, LANGUAGE } from './layouts.ts';
 import { readEndpoint, readPage, readPanel } from './readings.ts';
+import { buildRecord } from './record.ts';
 import { readSearchPage } from './search-page.ts';
 
 const parsed = (text: string) => parseJsonObject(Buffer.from(text)) ?? expect.fail('no JSON object');
@@ -72,6 +77,57 @@ it.each([
   [readSearchPage, `{"contents":[${'{"lockupViewModel":{}},{"channelRenderer":{}},'.repeat(MANY / 10)}0]}`],
 ] as const)('a response with a list of many elements is read: %o', (read, text) => {
   expect(read(parsed(text))).toBeDefined();
+});
+
+it('a search whose members have very long names is read in time', () => {
+  for (const name of ['shelf', 'message', 'promoted', 'a'].map((word) => `${word.repeat(250_000)}!`)) {
+    const { isUnreadable, unknownNames } = readSearchPage({ contents: [{ [name]: { [name]: [{ [name]: {} }] } }] });
+    expect([isUnreadable, unknownNames]).toEqual([true, []]);
+  }
+});
+
+const DEEP = parsed(`{"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`);
+const WRONG_VALUES = [
+  null,
+  true,
+  5,
+  '',
+  'x',
+  [],
+  {},
+  [[0]],
+  DEEP,
+  [DEEP],
+  { toString: 1, length: -1, constructor: null },
+];
+const BODIES = readResponses(OWN_RESPONSES)
+  .filter((response) => !isOfDataApi(response) && response.text.startsWith('{'))
+  .map(({ text }) => parsed(text));
+
+it('a response with values of wrong types anywhere is read', () => {
+  const withWrongValues = (value: unknown, draw: () => number): unknown => {
+    if (draw() < 0.02) return WRONG_VALUES[Math.floor(draw() * WRONG_VALUES.length)];
+    if (Array.isArray(value)) return value.map((element: unknown) => withWrongValues(element, draw));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withWrongValues(member, draw)]));
+  };
+  const wrong = fc.tuple(fc.constantFrom(...BODIES), fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })));
+  fc.assert(
+    fc.property(wrong, ([body, numbers]) => {
+      const draw = () => numbers.next().value ?? 0;
+      const members = Object.entries(body).map(([name, member]) => [name, withWrongValues(member, draw)]);
+      const response = Object.fromEntries(members) as typeof body;
+      buildRecord('UCreplayLighthouse000001', readPage(response), readPanel(response));
+      readSearchPage(response);
+      readEndpoint(response);
+    }),
+    { numRuns: runsOf(300) },
+  );
+});
+
+it('two targets of a page address that are deep objects are none', () => {
+  const browseEndpoint = { browseId: DEEP };
+  expect(readEndpoint({ endpoint: { first: browseEndpoint, second: browseEndpoint } }).browseId).toBeUndefined();
 });
 
 it.each([readPage, readPanel, readSearchPage, readEndpoint])('a deeply nested response is read: %o', (read) => {

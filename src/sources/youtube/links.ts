@@ -57,11 +57,8 @@ function parseLink(link: unknown): ChannelLink | undefined {
   const url =
     (typeof target === 'string' ? parseLinkTarget(target) : undefined) ?? parseWebUrl(isShortened ? '' : display);
   if (url === undefined) return undefined;
-  return { title: shortened(titleOf(link) || display || url.hostname), url: url.href };
-}
-
-function shortened(title: string): string {
-  return title.length <= MAX_TITLE_CHARACTERS ? title : title.slice(0, MAX_TITLE_CHARACTERS).toWellFormed();
+  const title = titleOf(link) || display || url.hostname;
+  return { title: title.slice(0, MAX_TITLE_CHARACTERS), url: url.href };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
-import { commonValueOf, firstAt, valuesAt, valuesNamed, walk } from '../json.ts';
+import { commonTextOf, firstAt, valuesAt, valuesNamed, walk } from '../json.ts';
 import { textWithin } from '../text-limits.ts';
 import { parseChannelId } from '../youtube-urls.ts';
 import { type FieldReadings, ofOneChannel, readFields } from './fields.ts';
@@ -64,7 +64,7 @@ export function readEndpoint(body: JsonObject) {
   const endpoint = firstAt(body, 'endpoint');
   return {
     isVideo: VIDEO_ENDPOINTS.some((name) => firstAt(endpoint, name) !== undefined),
-    browseId: textWithin(commonValueOf(valuesNamed(endpoint, 'browseId')), 'url'),
+    browseId: commonTextOf(valuesNamed(endpoint, 'browseId').map((id) => textWithin(id, 'url'))),
     target: textWithin(firstAt(endpoint, 'urlEndpoint.url'), 'url'),
   };
 }

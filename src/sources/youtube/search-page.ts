@@ -1,7 +1,7 @@
 import type { SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { commonValueOf, firstAt, valuesAt, valuesNamed, walk } from '../json.ts';
+import { commonTextOf, firstAt, namesIn, valuesAt, valuesNamed, walk } from '../json.ts';
 import { textWithin } from '../text-limits.ts';
 import { avatarOfHit, parseHandle } from '../youtube-urls.ts';
 import { CONTINUATION_ITEMS } from './layouts.ts';
@@ -26,7 +26,7 @@ export function readSearchPage(body: JsonObject) {
   return {
     /** False if the page has no list, not even an empty one. */
     hasList: lists > 0,
-    saysNothingFound: saysNothingFound || (lists === 0 && String(body.estimatedResults) === '0'),
+    saysNothingFound: saysNothingFound || (lists === 0 && body.estimatedResults === '0'),
     /** True if there are items, and none of them can be read, and upstream does not say that it has found nothing. */
     isUnreadable: hits.size === 0 && channels.length + unknown > 0 && !saysNothingFound,
     /** Some names of items that are not known. */
@@ -47,10 +47,9 @@ const CONTAINERS = ['itemSectionRenderer', 'appendContinuationItemsAction'];
 const OTHER_ITEM =
   /^(?:adSlot|promoted\w*|searchPyv|didYouMean|showingResultsFor|includingResultsFor|searchSubMenu|horizontalCardList|video|playlist|radio|movie|show|reelItem|shortsLockup)(?:Renderer|ViewModel)$|^adsControlFlow/;
 const MAX_NAMES = 8;
-const MAX_NAME = 80;
 
 /** Items in shelves may be channels. */
-const SHELF = /[sS]helf\w*$/;
+const SHELF = /[sS]helf/;
 
 /** Finds the items of a search: channels in either form, what its messages say, and the number of unknown items. */
 function findItems(parts: readonly unknown[]) {
@@ -76,9 +75,8 @@ function findItems(parts: readonly unknown[]) {
       if (Array.isArray(value)) found.lists += 1;
       else if (name === undefined && value !== part && !isKnownElement(value)) {
         found.unknown += 1;
-        const [unknownName] = Object.keys(value);
-        if (unknownName !== undefined && unknownNames.size < MAX_NAMES)
-          unknownNames.add(unknownName.slice(0, MAX_NAME));
+        const [unknownName] = namesIn(value);
+        if (unknownName !== undefined && unknownNames.size < MAX_NAMES) unknownNames.add(unknownName);
       }
       return name === undefined || noteItem(value, name);
     });
@@ -88,7 +86,7 @@ function findItems(parts: readonly unknown[]) {
 
 function isKnownElement(element: object): boolean {
   const isPartOfText = typeof firstAt(element, 'text') === 'string';
-  return isPartOfText || Object.keys(element).some(isKnownName);
+  return isPartOfText || namesIn(element).some(isKnownName);
 }
 
 function isKnownName(name: string): boolean {
@@ -133,7 +131,8 @@ function parseLockup(lockup: object): SearchHit | undefined {
   const [sources] = valuesNamed(firstAt(lockup, 'contentImage'), 'sources');
   return makeHit({
     channelId: firstAt(lockup, 'contentId'),
-    title: firstAt(metadata, 'lockupMetadataViewModel.title') ?? commonValueOf(valuesNamed(metadata, 'title')),
+    title:
+      firstAt(metadata, 'lockupMetadataViewModel.title') ?? commonTextOf(valuesNamed(metadata, 'title').map(textOf)),
     description: undefined,
     page: firstAt(lockup, 'rendererContext.commandContext.onTap.innertubeCommand.browseEndpoint.canonicalBaseUrl'),
     texts: parts.slice(0, MAX_PARTS),

@@ -41,6 +41,15 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
  */
 type FailureScope = 'upstream' | 'key' | 'answer';
 
+/**
+ * Why calls to YouTube fail, as far as an operator can act on it:
+ * - `unreachable`: this machine cannot reach YouTube, or the relay or proxy before it
+ * - `refused`: YouTube refuses this address
+ * - `quota`: a quota of the Data API is spent
+ * - `failing`: YouTube responds with errors, or too late
+ */
+export type FailureCause = 'unreachable' | 'refused' | 'quota' | 'failing';
+
 export type AppErrorOptions = ErrorOptions &
   Partial<Pick<AppError, 'retryAfterMs' | 'validForMs' | 'outcome' | 'scope'>>;
 

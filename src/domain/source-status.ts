@@ -1,3 +1,5 @@
+import type { FailureCause } from './errors.ts';
+
 /** The name under which the image hosts are shown, like a source. */
 export const IMAGE_SOURCE = 'image hosts';
 
@@ -13,6 +15,7 @@ interface SourceProblem {
   readonly name: string;
   /** Why its breaker is open: `refused`, `quota` or `failing`. */
   readonly reason: string;
+  readonly cause: FailureCause;
   /** Reason, beginning and end, as one sentence for the operator. */
   readonly description: string;
 }

@@ -1,6 +1,7 @@
-import { AppError, isDeclined, isKeyFailure, isUpstreamFailure } from '../domain/errors.ts';
+import { AppError, type FailureCause, isDeclined, isKeyFailure, isUpstreamFailure } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
 import { LocalLimitError } from './http/call-budget.ts';
+import { ConnectionError } from './http/http-client.ts';
 import { describeFailure } from './logger.ts';
 
 /** Why a breaker is open: the other side refuses this address, a quota is spent, or calls fail. */
@@ -10,6 +11,7 @@ export type BreakerReason = (typeof BREAKER_REASONS)[number];
 
 export interface BreakerState {
   readonly reason: BreakerReason;
+  readonly cause: FailureCause;
   /** When the next call may be made, milliseconds since 1970. A time in the past: the breaker is half-open. */
   readonly untilMs: number;
   /** Reason, beginning and end, as one sentence for the operator. */
@@ -69,6 +71,7 @@ const WORDS: Readonly<Record<BreakerReason, { client: (label: string) => string;
 
 interface Opening {
   readonly reason: BreakerReason;
+  readonly cause: FailureCause;
   /** What the other side did. */
   readonly detail: string | undefined;
   /** By the wall clock, for the operator. */
@@ -120,18 +123,18 @@ export function createBreaker({ clock, label, onChange }: BreakerOptions): Break
 
   const msLeft = () => (opening === undefined ? 0 : Math.max(0, opening.untilMs - clock.monotonic()));
 
-  function open(reason: BreakerReason, lengthMs: number, detail?: string): void {
+  function open(reason: BreakerReason, lengthMs: number, detail?: string, cause: FailureCause = reason): void {
     const earlier = opening?.reason === reason ? opening : undefined;
     const sinceMs = earlier?.sinceMs ?? clock.now();
-    opening = { reason, detail, sinceMs, lengthMs, untilMs: clock.monotonic() + lengthMs };
+    opening = { reason, cause, detail, sinceMs, lengthMs, untilMs: clock.monotonic() + lengthMs };
     failing.clear();
     if (earlier === undefined) onChange?.(state());
   }
 
-  function openOrDouble(reason: keyof typeof OPEN_MS, detail: string, minMs = 0): void {
+  function openOrDouble(reason: keyof typeof OPEN_MS, detail: string, minMs = 0, cause?: FailureCause): void {
     const { first, longest } = OPEN_MS[reason];
     const nextMs = opening?.reason === reason ? 2 * opening.lengthMs : first;
-    open(reason, Math.min(longest, Math.max(nextMs, minMs)), detail);
+    open(reason, Math.min(longest, Math.max(nextMs, minMs)), detail, cause);
   }
 
   function close(): void {
@@ -148,12 +151,12 @@ export function createBreaker({ clock, label, onChange }: BreakerOptions): Break
 
   function state(): BreakerState | undefined {
     if (opening === undefined) return undefined;
-    const { reason, detail, sinceMs } = opening;
+    const { reason, cause: causeOfOpening, detail, sinceMs } = opening;
     const untilMs = clock.now() + opening.untilMs - clock.monotonic();
     const cause = detail === undefined ? '' : ` (${detail})`;
     const next = msLeft() > 0 ? `next call at ${formatTime(untilMs)}` : 'the next request tries again';
     const description = `${label} ${WORDS[reason].operator} since ${formatTime(sinceMs)}${cause}; ${next}`;
-    return { reason, untilMs, description };
+    return { reason, cause: causeOfOpening, untilMs, description };
   }
 
   function refuse(detail: string, retryAfterMs?: number): RefusedError {
@@ -167,7 +170,9 @@ export function createBreaker({ clock, label, onChange }: BreakerOptions): Break
     failing.add(key);
     if (failing.size < FAILING_KEYS && (!isTrial || isKeyFailure(error))) return;
     // After a refusal, it cannot be told whether the refusal has ended.
-    openOrDouble(opening?.reason === 'refused' ? 'refused' : 'failing', describeFailure(error));
+    if (opening?.reason === 'refused') openOrDouble('refused', describeFailure(error));
+    else
+      openOrDouble('failing', describeFailure(error), 0, error instanceof ConnectionError ? 'unreachable' : 'failing');
   }
 
   /** Counts a call that ended with an error, as a failure or as a success. @returns the error for the caller */

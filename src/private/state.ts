@@ -1,3 +1,4 @@
+import type { FailureCause } from '../domain/errors.ts';
 import { type ClientVersionState, IMAGE_SOURCE, type SourceState } from '../domain/source-status.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { readTotals, type Totals } from './totals.ts';
@@ -30,6 +31,8 @@ type EncoderStats = Readonly<Record<'queued' | 'running' | 'processes' | 'refuse
 export interface Condition {
   readonly name: string;
   readonly detail: string;
+  /** Of a source or the image hosts. */
+  readonly cause?: FailureCause;
 }
 
 /** The content of the page, as one JSON document. */
@@ -85,5 +88,9 @@ export function createConsoleStateReader(options: ConsoleStateOptions): ConsoleS
 /** The problems of a source or of the image hosts. */
 function sourceProblems({ name, problems }: SourceReading): Condition[] {
   const prefix = name === IMAGE_SOURCE ? '' : 'source ';
-  return problems.map((problem) => ({ name: `${prefix}${problem.name}`, detail: problem.description }));
+  return problems.map(({ name: problem, description: detail, cause }) => ({
+    name: `${prefix}${problem}`,
+    detail,
+    cause,
+  }));
 }

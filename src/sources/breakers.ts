@@ -73,7 +73,7 @@ export function createBreakers({ clock, logger }: BreakersOptions): Breakers {
       const problems = states().flatMap(({ name, state }) =>
         state === undefined || sourceOf(name) !== source
           ? []
-          : [{ name, reason: state.reason, description: state.description }],
+          : [{ name, reason: state.reason, cause: state.cause, description: state.description }],
       );
       return { state: problems.some(({ name }) => name === source) ? 'breaker open' : 'ready', problems };
     },

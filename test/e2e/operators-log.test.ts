@@ -66,6 +66,8 @@ describe('the log', () => {
     // One after another, and more than it takes to open the breaker.
     for (let number = 0; number < 8; number += 1) expect((await searchFor(number)).status).toBe(503);
     expect(messages()).toEqual([expect.stringMatching(/^YouTube’s search fails every call since .* \(.*ECONNREFUSED/)]);
+    const { conditions } = await service.readiness();
+    expect(conditions).toMatchObject([{ name: 'source youtube searches', cause: 'unreachable' }]);
 
     const upstream = await startFakeUpstream(respondWithJson({ estimatedResults: '0' }), port);
     onTestFinished(upstream.close);

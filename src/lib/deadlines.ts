@@ -51,7 +51,11 @@ export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal):
 
 /** The promise's value if it settles within `ms`, otherwise `undefined`. The work continues. */
 export async function withinMs<T>(clock: Clock, promise: Promise<T>, ms: number): Promise<T | undefined> {
-  if (ms <= 0) return undefined;
+  if (ms <= 0) {
+    // It may fail later, when nobody waits for it.
+    promise.catch(() => undefined);
+    return undefined;
+  }
   const { promise: elapsed, resolve } = Promise.withResolvers<undefined>();
   const cancel = clock.after(ms, () => resolve(undefined));
   try {

@@ -5,21 +5,17 @@ export function pngOf({ width, height }: { readonly width: number; readonly heig
   const rowBytes = 1 + Math.ceil(width / 8);
   const rows = Buffer.alloc(rowBytes * height, 0xff);
   for (let row = 0; row < height; row += 1) rows[row * rowBytes] = 0;
-  return pngFrom({ width, height }, deflateSync(rows));
-}
-
-/** A header for four gigapixels with almost no data. */
-export function makeEmptyGiant(): Buffer {
-  return pngFrom({ width: 65_535, height: 65_535 }, deflateSync(Buffer.alloc(10)));
-}
-
-function pngFrom({ width, height }: { readonly width: number; readonly height: number }, data: Buffer): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.writeUInt8(1, 8);
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([signature, chunkOf('IHDR', header), chunkOf('IDAT', data), chunkOf('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    signature,
+    chunkOf('IHDR', header),
+    chunkOf('IDAT', deflateSync(rows)),
+    chunkOf('IEND', Buffer.alloc(0)),
+  ]);
 }
 
 function chunkOf(type: string, data: Buffer): Buffer {

@@ -1,11 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { residentBytes, type ServiceProcess } from '../helpers/process.ts';
-import { type Attack, CONNECTION_ATTACKS } from './client-connections.ts';
-import { PIPELINES, REQUEST_ATTACKS } from './client-requests.ts';
 import { comesTrue, type FaultContext, type Subject } from './context.ts';
 import { boundLatency, HOT_URLS, startProbe } from './probe.ts';
-import { openConnections } from './raw-connections.ts';
+import { openConnection, openConnections } from './raw-connections.ts';
 import type { Outcome } from './report.ts';
+import { streamRequests } from './request-stream.ts';
+import { findEmptySamples } from './response-faults.ts';
 import { countDescriptors } from './service-checks.ts';
+
+/** What an attack did, and the problems that it found. */
+interface AttackOutcome {
+  readonly done: string;
+  readonly faults: readonly string[];
+}
+
+interface Attack {
+  readonly name: string;
+  /** Runs until about the given time of `performance.now()`, or until it is done. */
+  run(service: ServiceProcess, untilMs: number): Promise<AttackOutcome>;
+}
+
+const LARGE_IMAGE = 'GET /UCPennantSample00000001A/tv.png HTTP/1.1\r\nHost: a\r\n\r\n';
+/** Ten seconds for a request's fields, two between checks of the connections, and time for a busy machine. */
+const HEADERS_MS = 25_000;
+/** Until a busy machine has begun with every connection. */
+const BUSY_MS = 25_000;
+
+/** Attacks that hold connections, or break them off. */
+const ATTACKS: readonly Attack[] = [
+  {
+    name: '400 connections that send a byte of their fields each second',
+    async run({ port }) {
+      const sockets = await openConnections(port, 400);
+      let closed = 0;
+      let told = 0;
+      for (const socket of sockets) {
+        socket.on('data', (chunk: Buffer) => {
+          if (chunk.toString('latin1').startsWith('HTTP/1.1 408 ')) told += 1;
+        });
+        socket.on('close', () => {
+          closed += 1;
+        });
+        socket.write('GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ');
+      }
+      const startedAtMs = performance.now();
+      while (closed < sockets.length && performance.now() - startedAtMs < HEADERS_MS) {
+        await sleep(1_000);
+        for (const socket of sockets) if (socket.writable) socket.write('x');
+      }
+      for (const socket of sockets) socket.destroy();
+      const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0);
+      const faults = closed < 400 || told < 400 ? [`${closed} of 400 were closed, ${told} with a 408`] : [];
+      return { done: `all told 408 and closed after ${seconds} s`, faults };
+    },
+  },
+  {
+    name: '200 readers that take an image and do not read it',
+    async run({ port }, untilMs) {
+      const sockets = await openConnections(port, 200);
+      const begun = new Set<unknown>();
+      for (const socket of sockets) {
+        socket.pause();
+        socket.write(LARGE_IMAGE);
+      }
+      await comesTrue(() => {
+        for (const socket of sockets) if (socket.read(1) !== null) begun.add(socket);
+        return begun.size === sockets.length;
+      }, BUSY_MS);
+      await sleep(Math.max(0, untilMs - performance.now()));
+      for (const socket of sockets) socket.destroy();
+      const faults = begun.size === sockets.length ? [] : [`only ${begun.size} responses began`];
+      return { done: `${sockets.length} held`, faults };
+    },
+  },
+  {
+    name: '500 downloads aborted after the first bytes',
+    async run({ port }) {
+      let begun = 0;
+      const worker = async () => {
+        for (let count = 0; count < 25; count += 1) {
+          const socket = await openConnection(port);
+          const broken = new Promise<void>((resolve) => {
+            socket.once('data', () => {
+              begun += 1;
+              socket.resetAndDestroy();
+            });
+            socket.on('close', () => resolve());
+          });
+          socket.write(LARGE_IMAGE);
+          await broken;
+        }
+      };
+      await Promise.all(Array.from({ length: 20 }, worker));
+      return { done: `${begun} broken off`, faults: begun === 500 ? [] : [`only ${begun} began`] };
+    },
+  },
+  {
+    name: 'tunnels requested and reset',
+    async run({ port }, untilMs) {
+      let resets = 0;
+      while (performance.now() < untilMs) {
+        const sockets = await openConnections(port, 20);
+        for (const socket of sockets) socket.write('CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n');
+        await sleep(resets % 3);
+        for (const socket of sockets) socket.resetAndDestroy();
+        resets += sockets.length;
+      }
+      return { done: `${resets} reset`, faults: findEmptySamples({ resets }) };
+    },
+  },
+];
 
 const OTHERS = { what: "others' p99", share: 0.99, limitMs: 50 };
 const MAX_LEFT_DESCRIPTORS = 10;
@@ -19,7 +123,7 @@ export const clients: Subject = {
   async run(context) {
     const service = await context.start();
     await warmUp(service);
-    for (const attack of [...CONNECTION_ATTACKS, ...REQUEST_ATTACKS]) {
+    for (const attack of ATTACKS) {
       await context.measure('clients', attack.name, () => attackOnce(context, service, attack));
     }
   },
@@ -31,7 +135,7 @@ async function warmUp(service: ServiceProcess): Promise<void> {
     await (await fetch(`${service.base}${url}`)).arrayBuffer();
   const probe = startProbe(service);
   for (const socket of await openConnections(service.port, 500)) socket.destroy();
-  await PIPELINES.run(service, performance.now() + 3_000);
+  await streamRequests(service.port, Array(10_000).fill({ url: HOT_URLS[0] }), 4);
   await probe.stop();
 }
 

@@ -1,4 +1,3 @@
-import { floodTheLimiter } from './client-floods.ts';
 import { comesTrue, type FaultContext, type Subject } from './context.ts';
 import { floodTheEncoders } from './encoder-floods.ts';
 import { makeMemoryGroup } from './memory-group.ts';
@@ -7,15 +6,8 @@ const ENCODER_FLOOD = '200 clients that request distinct AVIFs';
 const CGROUP_NAME = `${ENCODER_FLOOD}, within a cgroup of 1 GiB`;
 const GIB = 1024 ** 3;
 
-/** More requests of every kind than the service can handle. */
-export const floods: Subject = {
-  name: 'floods',
-  needsQuiet: true,
-  async run(context) {
-    await floodWithinCgroup(context);
-    await context.measure('floods', 'a million clients against the limiter in process', floodTheLimiter);
-  },
-};
+/** More new images than the service can encode. */
+export const floods: Subject = { name: 'floods', needsQuiet: true, run: floodWithinCgroup };
 
 async function floodWithinCgroup(context: FaultContext): Promise<void> {
   const group = makeMemoryGroup(GIB);

@@ -6,7 +6,6 @@ import { CATALOG_KINDS, type RequestKind, UPSTREAM_KINDS } from './memory-kinds.
 import { startNumberedUpstream } from './numbered-upstream.ts';
 import type { Outcome } from './report.ts';
 import { type StreamedRequest, streamRequests } from './request-stream.ts';
-import { fillWithSlowReaders } from './slow-readers.ts';
 
 const MAX_RESIDENT_BYTES = 400 * 2 ** 20;
 /** A kind adds a few series for its statuses. A label from requests would add thousands. */
@@ -36,7 +35,6 @@ export const memory: Subject = {
         fill(context, CATALOG_KINDS, {}),
         fill(context, UPSTREAM_KINDS, youtubeSettings(upstream.origin)),
       ]);
-      if (context.isLong) await fillWithSlowReaders(context, 'memory');
     } finally {
       await upstream.close();
     }

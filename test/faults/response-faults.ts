@@ -60,7 +60,7 @@ export function isOverload({ status, bytes }: SentResponse): boolean {
 }
 
 /** Whether `Retry-After` is a positive whole number of seconds. */
-export function hasRetryAfter({ headers }: Pick<SentResponse, 'headers'>): boolean {
+function hasRetryAfter({ headers }: Pick<SentResponse, 'headers'>): boolean {
   return /^[1-9]\d*$/.test(headers['retry-after'] ?? '');
 }
 

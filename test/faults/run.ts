@@ -13,17 +13,11 @@ import { createContext, type Subject, unfinished } from './context.ts';
 import { crash } from './crash.ts';
 import { disk } from './disk.ts';
 import { floods } from './floods.ts';
-import { hostileUpstream } from './hostile-upstream.ts';
-import { images } from './images.ts';
 import { memory } from './memory.ts';
 import { networks } from './networks.ts';
-import { oneKey } from './one-key.ts';
 import { places } from './places.ts';
 import { createReport, loadAverage } from './report.ts';
-import { slowReaders } from './slow-readers.ts';
 import { stops } from './stops.ts';
-import { time } from './time.ts';
-import { upstream } from './upstream.ts';
 
 /** Those that need a quiet machine, then the others: the longest first. */
 const SUBJECTS: readonly Subject[] = [
@@ -31,18 +25,12 @@ const SUBJECTS: readonly Subject[] = [
   cluster,
   connections,
   floods,
-  hostileUpstream,
   networks,
   places,
-  slowReaders,
-  upstream,
   memory,
-  time,
   disk,
   crash,
   stops,
-  images,
-  oneKey,
 ];
 /** Those that need no quiet machine wait for half of their time. */
 const OTHERS_AT_A_TIME = 3;

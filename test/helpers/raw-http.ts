@@ -4,8 +4,6 @@ import { buffer } from 'node:stream/consumers';
 
 export interface RawResponse {
   readonly status: number;
-  /** Status line and fields. */
-  readonly head: string;
   readonly headers: Record<string, string>;
   /** One character per byte. */
   readonly body: string;
@@ -30,7 +28,7 @@ export async function openConnection(port: number) {
         const chunk = await chunks.next();
         if (chunk.done) throw new Error(`no whole response: ${received.toString('latin1')}`);
         received = Buffer.concat([received, chunk.value]);
-        const [response] = splitResponses(received).responses;
+        const [response] = splitResponses(received);
         if (response !== undefined) return response;
       }
     },
@@ -57,22 +55,22 @@ export async function readUntilClosed(port: number, bytes: string): Promise<stri
 
 /** Sends the bytes and reads every response until the other side closes. */
 export async function readResponses(port: number, bytes: string): Promise<readonly RawResponse[]> {
-  return splitResponses(Buffer.from(await readUntilClosed(port, bytes), 'latin1')).responses;
+  return splitResponses(Buffer.from(await readUntilClosed(port, bytes), 'latin1'));
 }
 
 /** Parses consecutive responses. A response without a length has no body. */
-export function splitResponses(bytes: Buffer): { readonly responses: readonly RawResponse[]; readonly rest: Buffer } {
+function splitResponses(bytes: Buffer): readonly RawResponse[] {
   const responses: RawResponse[] = [];
   let rest = bytes;
   for (;;) {
     const headEnd = rest.indexOf('\r\n\r\n');
-    if (headEnd === -1) return { responses, rest };
+    if (headEnd === -1) return responses;
     const head = rest.toString('latin1', 0, headEnd);
     const headers = fieldsOf(head);
     const end = headEnd + 4 + Number(headers['content-length'] ?? 0);
     const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]);
-    if (rest.length < end || Number.isNaN(status)) return { responses, rest };
-    responses.push({ status, head, headers, body: rest.toString('latin1', headEnd + 4, end) });
+    if (rest.length < end || Number.isNaN(status)) return responses;
+    responses.push({ status, headers, body: rest.toString('latin1', headEnd + 4, end) });
     rest = rest.subarray(end);
   }
 }

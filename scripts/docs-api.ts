@@ -1,7 +1,8 @@
 import { ERROR_CODES } from '../src/domain/errors.ts';
+import { type Size, VARIANT_PRESETS, VARIANTS } from '../src/domain/variants.ts';
 import { PROBLEMS } from '../src/http/response/problems.ts';
 
-/* The tables of docs/api.md, from the service's OpenAPI document. */
+/* The tables of docs/api.md and docs/images.md, from the service's OpenAPI document and its own tables. */
 
 interface Schema {
   readonly type?: string;
@@ -102,4 +103,23 @@ export function errorTable(): string {
     return [code(name), String(status), description];
   });
   return table(['code', 'status', 'when'], rows);
+}
+
+export function variantTable(): string {
+  const rows = VARIANTS.map((variant) => {
+    const { kind, visible, description } = VARIANT_PRESETS[variant];
+    const size = kind === 'avatar' ? '–' : `${visible.width}×${visible.height}`;
+    return [code(variant), description, size, `the largest ${shapeOf(visible)}`];
+  });
+  return table(['variant', 'shows', 'of a 2560×1440 original', 'of an original of any ratio but 16:9 (±2 %)'], rows);
+}
+
+function shapeOf({ width, height }: Size): string {
+  if (width === height) return 'square';
+  const divisor = greatestCommonDivisor(width, height);
+  return `${width / divisor}:${height / divisor} part`;
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }

@@ -2,6 +2,8 @@
 export type LibraryOptions = Readonly<Record<string, number | boolean | string>>;
 
 interface FormatRow {
+  /** The name in texts. */
+  readonly title: string;
   readonly mediaType: string;
   /** The extension of file names. In URLs, the format's name is accepted too. */
   readonly extension: string;
@@ -28,6 +30,7 @@ const ANY_PX = Number.POSITIVE_INFINITY;
 /** Every format of a response, one row each. */
 const FORMAT_TABLE = {
   avif: {
+    title: 'AVIF',
     mediaType: 'image/avif',
     extension: 'avif',
     isNegotiated: true,
@@ -41,6 +44,7 @@ const FORMAT_TABLE = {
     ],
   },
   webp: {
+    title: 'WebP',
     mediaType: 'image/webp',
     extension: 'webp',
     isNegotiated: true,
@@ -53,6 +57,7 @@ const FORMAT_TABLE = {
     ],
   },
   jpeg: {
+    title: 'JPEG',
     mediaType: 'image/jpeg',
     extension: 'jpg',
     isNegotiated: true,
@@ -66,6 +71,7 @@ const FORMAT_TABLE = {
   },
   // Images with transparency fall back to it, so `Accept` need not name it.
   png: {
+    title: 'PNG',
     mediaType: 'image/png',
     extension: 'png',
     isNegotiated: false,
@@ -83,13 +89,16 @@ export type Format = keyof typeof FORMAT_TABLE;
 
 export const FORMATS = Object.keys(FORMAT_TABLE) as readonly Format[];
 
+/** Those that `Accept` may choose, in the order of preference. */
+export const NEGOTIATED_FORMATS = FORMATS.filter((format) => FORMAT_TABLE[format].isNegotiated);
+
+/** Every name of a format in a URL: the names, and the extensions that differ from them. */
+export const FORMAT_NAMES: readonly string[] = [
+  ...new Set(FORMATS.flatMap((format) => [format, FORMAT_TABLE[format].extension])),
+];
+
 export function formatRow(format: Format): FormatRow {
   return FORMAT_TABLE[format];
-}
-
-/** The format's name in texts: `WebP`, `JPEG`. */
-export function titleOfFormat(format: Format): string {
-  return format === 'webp' ? 'WebP' : format.toUpperCase();
 }
 
 /** Reads a format's name or extension. `undefined` for an unknown one. */

@@ -1,6 +1,3 @@
-export const VARIANTS = ['default', 'tv', 'desktop', 'tablet', 'mobile', 'avatar'] as const;
-export type Variant = (typeof VARIANTS)[number];
-
 /** Which of a channel's two originals an image is cut from. */
 export const IMAGE_KINDS = ['banner', 'avatar'] as const;
 export type ImageKind = (typeof IMAGE_KINDS)[number];
@@ -13,18 +10,64 @@ export interface Size {
 /** The recommended banner: developers.google.com/youtube/v3/docs/channelBanners/insert (page of 2026-02-18). */
 export const REFERENCE_BANNER: Size = { width: 2560, height: 1440 };
 
+interface VariantRow {
+  readonly kind: ImageKind;
+  /** Of a banner: the part of the reference banner, in pixels. Of an avatar: the ratio. */
+  readonly visible: Size;
+  /** The name in a list of choices. */
+  readonly title: string;
+  /** What the image shows, for the documents. */
+  readonly description: string;
+}
+
 /**
- * Visible areas per device on a 2560×1440 banner, in pixels: YouTube's Channel Art guidelines (2013), unchanged since. They
- * are centred, and scale with the original.
+ * Every variant, one row each, in the order of a record's `bannerUrls`. The visible areas are those of YouTube's Channel Art
+ * guidelines (2013), unchanged since. They are centred, and scale with the original.
  */
-export const VARIANT_PRESETS: Record<Variant, { readonly kind: ImageKind; readonly visible: Size }> = {
-  default: { kind: 'banner', visible: { width: 2560, height: 423 } },
-  tv: { kind: 'banner', visible: { width: 2560, height: 1440 } },
-  desktop: { kind: 'banner', visible: { width: 2560, height: 423 } },
-  tablet: { kind: 'banner', visible: { width: 1855, height: 423 } },
-  mobile: { kind: 'banner', visible: { width: 1546, height: 423 } },
-  avatar: { kind: 'avatar', visible: { width: 1, height: 1 } },
-};
+const VARIANT_TABLE = {
+  default: {
+    kind: 'banner',
+    visible: { width: 2560, height: 423 },
+    title: 'Default',
+    description: 'The default banner',
+  },
+  tv: {
+    kind: 'banner',
+    visible: { width: 2560, height: 1440 },
+    title: 'TV',
+    description: 'The whole banner',
+  },
+  desktop: {
+    kind: 'banner',
+    visible: { width: 2560, height: 423 },
+    title: 'Desktop',
+    description: 'The part that desktops show',
+  },
+  tablet: {
+    kind: 'banner',
+    visible: { width: 1855, height: 423 },
+    title: 'Tablet',
+    description: 'The part that tablets show',
+  },
+  mobile: {
+    kind: 'banner',
+    visible: { width: 1546, height: 423 },
+    title: 'Phone',
+    description: 'The part that phones show',
+  },
+  avatar: {
+    kind: 'avatar',
+    visible: { width: 1, height: 1 },
+    title: 'Avatar',
+    description: 'The avatar',
+  },
+} as const satisfies Record<string, VariantRow>;
+
+export type Variant = keyof typeof VARIANT_TABLE;
+
+export const VARIANTS = Object.keys(VARIANT_TABLE) as readonly Variant[];
+
+export const VARIANT_PRESETS: Readonly<Record<Variant, VariantRow>> = VARIANT_TABLE;
 
 export function isVariant(text: string): text is Variant {
   return (VARIANTS as readonly string[]).includes(text);

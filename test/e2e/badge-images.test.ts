@@ -1,10 +1,10 @@
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
+import { BADGE_STYLES } from '../../src/domain/badges.ts';
 import { startWithoutEncoder, useTestApp } from '../helpers/app.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
-const STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'] as const;
 
 const titleOf = (svg: string) => /<title>(.*?)<\/title>/.exec(svg)?.[1];
 
@@ -43,7 +43,7 @@ describe('a badge image', () => {
     expect(titleOf(text)).toBe(title);
   });
 
-  test.each(STYLES)('in the style %s escapes the label and loads nothing', async (style) => {
+  test.each(BADGE_STYLES)('in the style %s escapes the label and loads nothing', async (style) => {
     const label = '<script>alert("1")</script>&\'';
     const { text } = await service.get(`/api/badge/${SAMPLE}.svg?style=${style}&label=${encodeURIComponent(label)}`);
     expect(text).not.toMatch(/<script|<image|<foreignObject|\shref=|url\((?!#)/i);

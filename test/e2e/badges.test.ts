@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { BADGE_METRICS } from '../../src/domain/badges.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { startForTest, useTestApp } from '../helpers/app.ts';
 import { createStub, ID, numberedChannelId, numberedSource, record } from '../helpers/fake-source.ts';
@@ -30,6 +31,12 @@ describe('a badge', () => {
     [`${SAMPLE}?cachebuster=1`, 'subscribers', '1.28M'],
   ])('of %s shows "%s: %s"', async (request, label, message) => {
     expect((await service.get(`/api/badge/${request}`)).json()).toMatchObject({ label, message });
+  });
+
+  test.each(BADGE_METRICS)('of every metric has a value: %s', async (metric) => {
+    const { status, json } = await service.get(`/api/badge/${SAMPLE}?metric=${metric}`);
+    expect([status, json().label]).toEqual([200, metric]);
+    expect(json().message).not.toBe('hidden');
   });
 
   test.each([

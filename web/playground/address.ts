@@ -1,9 +1,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
+import { BADGE_METRICS, BADGE_STYLES, DEFAULT_METRIC, DEFAULT_STYLE } from '../../src/domain/badges.ts';
 import { FORMATS } from '../../src/domain/formats.ts';
 import { MAX_SIDE_PX, VARIANTS } from '../../src/domain/variants.ts';
 
-/** Without the default, which is "flat". */
-export const BADGE_STYLES = ['flat-square', 'plastic', 'for-the-badge', 'social'];
 /** The image's own width in an address, where an empty value would look like a mistake. */
 export const OWN_WIDTH = 'auto';
 
@@ -18,8 +17,8 @@ const ALLOWED = {
   quality: (text: string) => isUpTo(100, text),
   fit: oneOf(['contain']),
   background: /^(?:[\da-f]{3}|[\da-f]{6}|transparent)$/i,
-  metric: oneOf(['views', 'videos']),
-  style: oneOf(BADGE_STYLES),
+  metric: oneOf(BADGE_METRICS, DEFAULT_METRIC),
+  style: oneOf(BADGE_STYLES, DEFAULT_STYLE),
   label: /^.{1,60}$/s,
   color: /^[\da-f]{6}$/i,
   logo: oneOf(['youtube']),
@@ -77,6 +76,7 @@ function isUpTo(highest: number, text: string): boolean {
   return /^[1-9]\d{0,3}$/.test(text) && Number(text) <= highest;
 }
 
-function oneOf(values: readonly string[]) {
-  return (text: string) => values.includes(text);
+/** @param usual the value that is not in an address */
+function oneOf(values: readonly string[], usual?: string) {
+  return (text: string) => values.includes(text) && text !== usual;
 }

@@ -1,19 +1,19 @@
+import { BADGE_METRICS, BADGE_STYLES, DEFAULT_METRIC, DEFAULT_STYLE, metricRow } from '../../src/domain/badges.ts';
 import { Card } from '../parts/card.tsx';
 import { Field, Segmented, Select } from '../parts/fields.tsx';
 import { Snippets } from '../parts/snippets.tsx';
-import { BADGE_STYLES, type PageAddress, type PageState } from './address.ts';
+import type { PageAddress, PageState } from './address.ts';
 import { escapeHtml, escapeMarkdown } from './image-snippets.ts';
 import { nameInPath } from './image-url.ts';
 import type { ChannelImages } from './images.ts';
 import { Notice } from './notice.tsx';
 import type { ChannelRecord } from './service.ts';
 
-const METRICS = [
-  { value: '', label: 'Subscribers' },
-  { value: 'views', label: 'Views' },
-  { value: 'videos', label: 'Videos' },
-];
-const STYLES = [{ value: '', label: 'flat' }, ...BADGE_STYLES.map((style) => ({ value: style, label: style }))];
+const METRICS = BADGE_METRICS.map((metric) => ({
+  value: metric === DEFAULT_METRIC ? '' : metric,
+  label: metricRow(metric).title,
+}));
+const STYLES = BADGE_STYLES.map((style) => ({ value: style === DEFAULT_STYLE ? '' : style, label: style }));
 const LOGOS = [
   { value: '', label: 'none' },
   { value: 'youtube', label: 'YouTube' },
@@ -33,7 +33,7 @@ export function Badge({ address, origin, record, images }: BadgeProps) {
   const state = address.state.value;
   const { metric, style, label, color, logo } = state;
   const url = badgeUrl(origin, record, state);
-  const alt = label || metric || 'subscribers';
+  const alt = label || metric || DEFAULT_METRIC;
   const loading = images.at(url);
   const image = loading.state.value.value;
   const page = `https://www.youtube.com/channel/${record.channelId}`;

@@ -1,5 +1,5 @@
 import { REFERENCE_BANNER, VARIANT_PRESETS, type Variant } from '../../src/domain/variants.ts';
-import { usualWidth, VARIANT_LABELS } from './image-url.ts';
+import { usualWidth } from './image-url.ts';
 import type { ChannelImages } from './images.ts';
 import type { ChannelRecord } from './service.ts';
 
@@ -51,7 +51,7 @@ export function Devices({ record, images, bundledBanner, avatar, chosen, onChoos
               ))}
             </span>
           </span>
-          <span class="caption">{VARIANT_LABELS[variant]}</span>
+          <span class="caption">{VARIANT_PRESETS[variant].title}</span>
         </button>
       ))}
     </section>

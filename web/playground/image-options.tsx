@@ -1,8 +1,8 @@
-import { FORMATS, titleOfFormat } from '../../src/domain/formats.ts';
-import { MAX_SIDE_PX, type Variant } from '../../src/domain/variants.ts';
+import { FORMATS, formatRow } from '../../src/domain/formats.ts';
+import { MAX_SIDE_PX, VARIANT_PRESETS, VARIANTS, type Variant } from '../../src/domain/variants.ts';
 import { Field, Segmented, Select } from '../parts/fields.tsx';
 import { OWN_WIDTH, type PageAddress } from './address.ts';
-import { hasImage, type ImageChoice, kindOf, presetWidths, usualWidth, VARIANT_LABELS } from './image-url.ts';
+import { hasImage, type ImageChoice, kindOf, presetWidths, usualWidth } from './image-url.ts';
 import type { ChannelRecord } from './service.ts';
 
 interface ImageOptionsProps {
@@ -13,7 +13,7 @@ interface ImageOptionsProps {
 
 const FORMAT_CHOICES = [
   { value: '', label: 'Auto' },
-  ...FORMATS.map((format) => ({ value: format as string, label: titleOfFormat(format) })),
+  ...FORMATS.map((format) => ({ value: format as string, label: formatRow(format).title })),
 ];
 const FITS = [
   { value: '', label: 'Cut to size' },
@@ -23,9 +23,9 @@ const FITS = [
 /** Variant, format and size. */
 export function ImageOptions({ address, record, choice }: ImageOptionsProps) {
   const { variant, format, width, height, quality, fit, background } = choice;
-  const variants = (Object.keys(VARIANT_LABELS) as Variant[]).map((value) => ({
+  const variants = VARIANTS.map((value) => ({
     value,
-    label: VARIANT_LABELS[value],
+    label: VARIANT_PRESETS[value].title,
     isDisabled: !hasImage(record, value),
   }));
   const presets = presetWidths(variant);

@@ -1,4 +1,4 @@
-import { FORMATS, formatRow, titleOfFormat } from '../../src/domain/formats.ts';
+import { FORMATS, formatRow } from '../../src/domain/formats.ts';
 import { Card, Facts } from '../parts/card.tsx';
 import { CopiedUrl } from '../parts/copy-button.tsx';
 import { formatBytes } from '../parts/numbers.ts';
@@ -49,7 +49,7 @@ function LoadedFacts({ image: { src, width, height, bytes, mediaType }, name }: 
   const format = FORMATS.find((other) => formatRow(other).mediaType === mediaType);
   const facts = {
     Size: `${width} × ${height}`,
-    Format: format ? titleOfFormat(format) : mediaType,
+    Format: format ? formatRow(format).title : mediaType,
     Bytes: formatBytes(bytes),
   };
   return (

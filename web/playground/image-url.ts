@@ -10,15 +10,6 @@ export interface ImageChoice extends Pick<PageState, 'format' | 'width' | 'heigh
 /** What the URL of an image needs of a record. */
 type NamedChannel = Pick<ChannelRecord, 'channelId' | 'customUrl'>;
 
-export const VARIANT_LABELS: Readonly<Record<Variant, string>> = {
-  tv: 'TV',
-  desktop: 'Desktop',
-  tablet: 'Tablet',
-  mobile: 'Phone',
-  avatar: 'Avatar',
-  default: 'Default',
-};
-
 /** The widths that pages use most. */
 const PRESET_WIDTHS = { banner: ['640', '1280', '2560'], avatar: ['48', '96', '176'] };
 const USUAL_WIDTHS = { banner: '1280', avatar: '176' };

@@ -1,4 +1,5 @@
 import { ERROR_CODES } from '../../domain/errors.ts';
+import { VARIANT_PRESETS, VARIANTS } from '../../domain/variants.ts';
 
 /*
  * The schemas of JSON in responses, for the OpenAPI document.
@@ -38,6 +39,10 @@ const CHANNEL_ID = text('The channel ID.', { pattern: '^UC[A-Za-z0-9_-]{22}$' })
 const HANDLE = nullable(text('The handle with its @, in the owner’s letter case.'));
 const REQUESTED_IDENTIFIER = text('The identifier as it is in the request.');
 
+const VARIANT_URLS = Object.fromEntries(
+  VARIANTS.map((variant) => [variant, imageUrl(VARIANT_PRESETS[variant].description)]),
+);
+
 /** The named schemas that responses refer to. */
 export const COMPONENT_SCHEMAS = {
   ErrorCode: { type: 'string', enum: ERROR_CODES, description: 'The error code.' },
@@ -57,14 +62,7 @@ export const COMPONENT_SCHEMAS = {
       videoCount: count('Public videos'),
       bannerUrl: imageUrl('The default banner'),
       avatarUrl: imageUrl('The avatar'),
-      bannerUrls: object('URLs of all images on this service.', {
-        default: imageUrl('The default banner'),
-        tv: imageUrl('The whole banner'),
-        desktop: imageUrl('The part that desktops show'),
-        tablet: imageUrl('The part that tablets show'),
-        mobile: imageUrl('The part that phones show'),
-        avatar: imageUrl('The avatar'),
-      }),
+      bannerUrls: object('URLs of all images on this service.', VARIANT_URLS),
       links: list(
         'The channel’s links; empty if there are none or they are unknown.',
         object('A link.', {

@@ -1,6 +1,4 @@
-import { FORMATS, type Format, formatRow } from '../../domain/formats.ts';
-
-const NEGOTIATED: readonly Format[] = FORMATS.filter((format) => formatRow(format).isNegotiated);
+import { type Format, formatRow, NEGOTIATED_FORMATS } from '../../domain/formats.ts';
 
 /**
  * The negotiated formats that `Accept` names (RFC 9110 section 12.5.1) with a quality above 0, best first, ties in the
@@ -10,7 +8,7 @@ export function acceptedFormats(accept: string | undefined): readonly Format[] {
   if (accept === undefined) return [];
   const qualities = readAccept(accept);
   const qualityOfFormat = (format: Format) => qualities.get(formatRow(format).mediaType) ?? 0;
-  const formats = NEGOTIATED.filter((format) => qualityOfFormat(format) > 0);
+  const formats = NEGOTIATED_FORMATS.filter((format) => qualityOfFormat(format) > 0);
   return formats.sort((a, b) => qualityOfFormat(b) - qualityOfFormat(a));
 }
 

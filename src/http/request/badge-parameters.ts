@@ -1,18 +1,14 @@
+import { BADGE_METRICS, BADGE_STYLES, DEFAULT_METRIC, DEFAULT_STYLE } from '../../domain/badges.ts';
 import { choiceParameter, type Parameter, type Values } from './parameters.ts';
 
 /*
  * The parameters of badges: those of shields.io that have a meaning here, with the same values.
  */
 
-export const METRICS = ['subscribers', 'views', 'videos'] as const;
-export type BadgeMetric = (typeof METRICS)[number];
-
 /** The parameters of a badge as JSON. */
 export const BADGE_QUERY = {
-  metric: choiceParameter(METRICS, 'The count that the badge shows.', 'views', 'subscribers'),
+  metric: choiceParameter(BADGE_METRICS, 'The count that the badge shows.', 'views', DEFAULT_METRIC),
 };
-
-const STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'] as const;
 
 const MAX_LABEL_CODE_POINTS = 60;
 
@@ -118,13 +114,13 @@ const APPEARANCE = {
 /** The parameters of a badge as an image. */
 export const BADGE_IMAGE_QUERY = {
   ...BADGE_QUERY,
-  style: choiceParameter(STYLES, 'The design.', 'flat-square', 'flat'),
+  style: choiceParameter(BADGE_STYLES, 'The design.', 'flat-square', DEFAULT_STYLE),
   ...APPEARANCE,
 };
 
 /** At the paths of the badges that shields.io retired. */
 export const RETIRED_BADGE_QUERY = {
-  style: choiceParameter(STYLES, 'The design.', 'flat-square', 'social'),
+  style: choiceParameter(BADGE_STYLES, 'The design.', 'flat-square', 'social'),
   ...APPEARANCE,
 };
 

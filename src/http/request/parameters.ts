@@ -1,6 +1,6 @@
 import { type ParsedUrlQuery, parse } from 'node:querystring';
 import { AppError } from '../../domain/errors.ts';
-import { FORMATS } from '../../domain/formats.ts';
+import { FORMAT_NAMES, formatRow, NEGOTIATED_FORMATS } from '../../domain/formats.ts';
 import { channelRefsOf, MAX_PASTED_CHARACTERS } from '../../domain/pasted.ts';
 import { type Background, FITS, MAX_SIDE_PX, VARIANTS } from '../../domain/variants.ts';
 import { quoted } from '../../lib/printable.ts';
@@ -88,6 +88,8 @@ const BACKGROUND: Parameter<Background | undefined> = {
   },
 };
 
+const NEGOTIATED_TITLES = NEGOTIATED_FORMATS.map((format) => formatRow(format).title).join(', ');
+
 export const IMAGE_QUERY = {
   type: choiceParameter(
     [...VARIANTS, 'phone'],
@@ -95,8 +97,8 @@ export const IMAGE_QUERY = {
     'tv',
   ),
   format: choiceParameter(
-    [...FORMATS, 'jpg'],
-    'The format. Default: the best of AVIF, WebP and JPEG that `Accept` names, else JPEG, or PNG with transparency.',
+    FORMAT_NAMES,
+    `The format. Default: the one of ${NEGOTIATED_TITLES} that \`Accept\` prefers, else JPEG, or PNG with transparency.`,
     'avif',
   ),
   width: wholeNumber(1, MAX_SIDE_PX, 'Pixels, at most those of the crop. Without `height`, the ratio stays.', 640),

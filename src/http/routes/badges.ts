@@ -1,4 +1,5 @@
 import type { ChannelService } from '../../channels/channels.ts';
+import { type BadgeMetric, metricRow } from '../../domain/badges.ts';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import type { Channel } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
@@ -7,7 +8,6 @@ import {
   BADGE_IMAGE_QUERY,
   BADGE_QUERY,
   type BadgeAppearance,
-  type BadgeMetric,
   RETIRED_BADGE_QUERY,
 } from '../request/badge-parameters.ts';
 import type { PathParameters, PublicResponse } from '../request/context.ts';
@@ -113,8 +113,6 @@ function refsOf({ identifier = '' }: PathParameters): Refs {
   throw new AppError('invalid_parameter', 'A badge is an SVG image (/api/badge/{id}.svg) or JSON (no extension).');
 }
 
-const FIELDS = { subscribers: 'subscriberCount', views: 'viewCount', videos: 'videoCount' } as const;
-
 /** 1,284,000 is 1.28M. Rounded down, so that a badge never shows more than the real count. */
 const SHORT_COUNT = new Intl.NumberFormat('en', {
   notation: 'compact',
@@ -134,7 +132,7 @@ const GREY = 'lightgrey';
 
 /** Fields of the schema of shields.io/badges/endpoint-badge (seen 2026-11). */
 function badgeOf(channel: Channel, metric: BadgeMetric): Badge {
-  const count = channel[FIELDS[metric]];
+  const count = channel[metricRow(metric).field];
   if (count === null) return { label: metric, message: 'hidden', color: GREY };
   // shields.io writes the SI prefix for a thousand.
   return { label: metric, message: SHORT_COUNT.format(BigInt(count)).replace('K', 'k'), color: 'red' };

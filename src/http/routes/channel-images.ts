@@ -1,6 +1,6 @@
 import type { ExampleChannel } from '../../channels/examples.ts';
 import { AppError } from '../../domain/errors.ts';
-import { FORMATS, type Format, findFormat, formatRow } from '../../domain/formats.ts';
+import { FORMAT_NAMES, type Format, findFormat, formatRow } from '../../domain/formats.ts';
 import { type ChannelRef, channelIdRef, isChannelId, refsOfBareIdentifier } from '../../domain/identifier.ts';
 import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Image, ImageRequest, ImageService } from '../../images/images.ts';
@@ -126,7 +126,7 @@ const DESCRIPTION =
   'A channel ID may have an extension for the format.';
 
 /** The extensions that a path may end in, for messages. */
-const EXTENSION_LIST = FORMATS.map((format) => `.${formatRow(format).extension}`).join(', ');
+const EXTENSION_LIST = FORMAT_NAMES.map((name) => `.${name}`).join(', ');
 
 function withExtension(description: string): PathParameter {
   const extension = `A channel ID may have an extension (${EXTENSION_LIST}) for the format.`;
@@ -136,7 +136,7 @@ function withExtension(description: string): PathParameter {
 const VARIANT: PathParameter = {
   description: `The crop: ${VARIANTS.join(', ')}. It may have an extension (${EXTENSION_LIST}) for the format.`,
   example: 'tv.avif',
-  pattern: `^(?:${VARIANTS.join('|')})(?:\\.(?:${EXTENSION_LIST.replaceAll(/[.,]/g, '').replaceAll(' ', '|')}|jpeg))?$`,
+  pattern: `^(?:${VARIANTS.join('|')})(?:\\.(?:${FORMAT_NAMES.join('|')}))?$`,
 };
 
 function imageExample({ hasBanner, hasAvatar }: ExampleChannel, pathOf: (variant: string) => string) {
@@ -187,7 +187,7 @@ function parseBannerPath({ identifier = '', variant: segment }: PathParameters):
   const named = splitChannelIdExtension(identifier);
   if (named !== undefined && variant === undefined) {
     if (named.format !== undefined) return { refs: named.refs, variant, format: named.format };
-    throw new AppError('invalid_parameter', `The extension is not one of ${FORMATS.join(', ')}, jpg.`);
+    throw new AppError('invalid_parameter', `The extension is not one of ${FORMAT_NAMES.join(', ')}.`);
   }
   return { refs: parseBareIdentifier(identifier), variant, format };
 }

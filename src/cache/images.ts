@@ -1,13 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { compactBytes, createMemoryCache } from '../lib/memory-cache.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { type ImageTable, type OriginalId, originalName, USE_RECORDED_MS } from './image-table.ts';
-
-/**
- * An original for another process: its file, which may be missing or damaged, with the first hex digits of the SHA-256 of its
- * bytes; or its bytes while it has none.
- */
-export type StoredOriginal = { readonly path: string; readonly digest: string } | { readonly bytes: Buffer };
+import { digestOf } from './keys.ts';
 
 /** Encoded images in memory, in front of those on the disk. Originals are in memory only if they cannot be stored. */
 export interface Images {
@@ -15,10 +11,9 @@ export interface Images {
   get(channelId: string, key: string): Promise<Buffer | undefined>;
   /** Stores an encoded image. One over 1 MiB is only in memory. */
   put(channelId: string, key: string, bytes: Buffer): void;
-  findOriginal(id: OriginalId): Promise<StoredOriginal | undefined>;
-  putOriginal(id: OriginalId, bytes: Buffer): Promise<StoredOriginal>;
-  /** Removes an original whose file is missing or damaged. */
-  discardOriginal(id: OriginalId): Promise<void>;
+  /** `undefined` also for an original that is damaged, which is removed. */
+  getOriginal(id: OriginalId): Promise<Buffer | undefined>;
+  putOriginal(id: OriginalId, bytes: Buffer): Promise<void>;
   /**
    * Removes the images and originals of these channels.
    *
@@ -80,21 +75,20 @@ export function createImages({ table, maxMemoryBytes, runtime }: ImagesOptions):
       table.put(channelId, key, bytes);
     },
 
-    async findOriginal(id) {
+    async getOriginal(id) {
       const path = table.findOriginal(id);
-      if (path !== undefined) return { path, digest: id.digest };
-      const bytes = memory.get(originalName(id))?.bytes;
-      return bytes && { bytes };
+      if (path === undefined) return memory.get(originalName(id))?.bytes;
+      const bytes = await readFile(path).catch(() => undefined);
+      if (bytes !== undefined && (await digestOf(bytes)) === id.digest) return bytes;
+      table.discardOriginal(id);
+      return undefined;
     },
 
     async putOriginal(id, bytes) {
-      const path = await table.putOriginal(id, bytes);
-      if (path !== undefined) return { path, digest: id.digest };
-      keepInMemory(id.channelId, originalName(id), compactBytes(bytes));
-      return { bytes };
+      if ((await table.putOriginal(id, bytes)) === undefined) {
+        keepInMemory(id.channelId, originalName(id), compactBytes(bytes));
+      }
     },
-
-    discardOriginal: async (id) => table.discardOriginal(id),
 
     async erase(channelIds) {
       const ids = new Set(channelIds);

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, webcrypto } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type ChannelRef, comparable, nameOf } from '../domain/identifier.ts';
 import type { ImageKind } from '../domain/variants.ts';
@@ -51,6 +51,12 @@ export function originalKey(channelId: string, kind: ImageKind): string {
 /** 128 bits of SHA-256, base64url. */
 export function fingerprint(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 22);
+}
+
+/** The digest of an original: the first 32 hex digits of the SHA-256. It is computed outside of the event loop. */
+export async function digestOf(bytes: Buffer): Promise<string> {
+  const digest = await webcrypto.subtle.digest('SHA-256', bytes);
+  return Buffer.from(digest).toString('hex').slice(0, 32);
 }
 
 /** Includes the key, so that a value is valid only under its own key. */

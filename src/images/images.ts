@@ -20,7 +20,6 @@ import {
   type Variant,
 } from '../domain/variants.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
-import { hasErrorCode } from '../lib/file-system.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
@@ -87,7 +86,7 @@ export interface ImageService {
 
 interface ImageServiceOptions {
   readonly channels: Pick<ChannelService, 'getChannel'>;
-  readonly originals: Pick<Originals, 'get' | 'read' | 'readAgain'>;
+  readonly originals: Pick<Originals, 'get' | 'read'>;
   readonly encoder: Pick<Encoder, 'encode' | 'libraryVersion'>;
   readonly images: Pick<Images, 'get' | 'put'>;
   readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
@@ -102,23 +101,11 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   addBoundGauges(metrics, 'pennant_failed_encodes', 'failed encodes', failedEncodes.stats);
   addBoundGauges(metrics, 'pennant_images_being_made', 'images being made', encoding.stats);
 
-  async function jobFor({ channel, kind, original, identity }: ImageSpec): Promise<EncodeJob> {
+  function jobFor({ channel, kind, original, identity }: ImageSpec): EncodeJob {
     const { crop, output, backdrop, format, quality } = identity;
     const { width, height } = original;
-    const image = { originalSize: { width, height }, crop, output, backdrop, format, quality };
-    return { original: await originals.read(channel, kind, original), ...image };
-  }
-
-  async function encode(spec: ImageSpec, signal: AbortSignal): Promise<Buffer> {
-    const job = await jobFor(spec);
-    try {
-      return await encoder.encode(job, signal);
-    } catch (error) {
-      // The file was evicted or is damaged.
-      if (!hasErrorCode(error, 'ENOENT')) throw error;
-      const bytes = await originals.readAgain(spec.channel, spec.kind, spec.original);
-      return encoder.encode({ ...job, original: { bytes } }, signal);
-    }
+    const readOriginal = () => originals.read(channel, kind, original);
+    return { readOriginal, originalSize: { width, height }, crop, output, backdrop, format, quality };
   }
 
   function renditionOf(spec: ImageSpec): Rendition {
@@ -126,7 +113,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     const key = imageKey(spec.identity, encoder.libraryVersion);
 
     async function make(signal: AbortSignal): Promise<Buffer> {
-      const bytes = await failedEncodes.run(key, () => encode(spec, signal));
+      const bytes = await failedEncodes.run(key, () => encoder.encode(jobFor(spec), signal));
       images.put(channelId, key, bytes);
       return bytes;
     }

@@ -1,7 +1,6 @@
-import { webcrypto } from 'node:crypto';
 import type { Cache, Cached, Loaded } from '../cache/cache.ts';
-import type { Images, StoredOriginal } from '../cache/images.ts';
-import { originalKey } from '../cache/keys.ts';
+import type { Images } from '../cache/images.ts';
+import { digestOf, originalKey } from '../cache/keys.ts';
 import type { Original } from '../cache/policy.ts';
 import { SOFT_TIMEOUT_MS } from '../cache/policy.ts';
 import type { ChannelService } from '../channels/channels.ts';
@@ -10,7 +9,6 @@ import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import type { ImageKind } from '../domain/variants.ts';
 import { NEVER_ABORTED } from '../lib/deadlines.ts';
-import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
@@ -22,14 +20,10 @@ interface OriginalsOptions {
   readonly catalog: Pick<Catalog, 'readImage'> | undefined;
   readonly downloader: Downloader;
   readonly encoder: Pick<Encoder, 'inspect' | 'warmUp'>;
-  readonly images: Pick<Images, 'findOriginal' | 'putOriginal' | 'discardOriginal'>;
+  readonly images: Pick<Images, 'getOriginal' | 'putOriginal'>;
   readonly cache: Cache<Original>;
   readonly channels: Pick<ChannelService, 'getChannel'>;
   readonly runtime: Pick<Runtime, 'clock'>;
-}
-
-interface LoadedOriginal extends Loaded<Original> {
-  readonly bytes: Buffer;
 }
 
 /** The originals of all variants: read from the catalog or downloaded once for all variants, and fresh for a day. */
@@ -39,10 +33,12 @@ export interface Originals {
    * when it cannot be downloaded, `overloaded` when it cannot be decoded
    */
   get(channel: Channel, kind: ImageKind): Promise<Cached<Original>>;
-  /** Returns the file or the bytes for an encoder. Downloads them again if necessary. */
-  read(channel: Channel, kind: ImageKind, original: Original): Promise<StoredOriginal>;
-  /** Downloads an original again whose file an encoder could not read. */
-  readAgain(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
+  /**
+   * Returns the bytes of an original. Loads them again if they are not stored.
+   *
+   * @throws AppError `upstream_…` if they cannot be loaded, or have changed
+   */
+  read(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
 }
 
 export function createOriginals(options: OriginalsOptions): Originals {
@@ -51,7 +47,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
   const downloading = createSharedWork<Buffer>();
 
   /** A load continues after its callers disconnect: others will request the same image. */
-  async function load(channel: Channel, kind: ImageKind, previous: Original | undefined): Promise<LoadedOriginal> {
+  async function load(channel: Channel, kind: ImageKind, previous: Original | undefined): Promise<Loaded<Original>> {
     // An idle encoder may have ended. Another one starts during the download.
     encoder.warmUp();
     const { channelId } = channel;
@@ -59,10 +55,10 @@ export function createOriginals(options: OriginalsOptions): Originals {
     try {
       return await examine(channelId, ref, bytes, previous);
     } catch (error) {
-      const nextSizes = ref.kind === 'remote' ? ref.urls.slice(1) : [];
+      const [nextSize] = nextSizesOf(ref);
       // Too many pixels, or damaged. The next size may be neither.
-      if (errorCodeOf(error) !== 'upstream_invalid' || nextSizes.length === 0) throw error;
-      return examine(channelId, ref, await fetchBytes({ kind: 'remote', key: ref.key, urls: nextSizes }), previous);
+      if (errorCodeOf(error) !== 'upstream_invalid' || nextSize === undefined) throw error;
+      return examine(channelId, ref, await fetchBytes(nextSize), previous);
     }
   }
 
@@ -95,32 +91,36 @@ export function createOriginals(options: OriginalsOptions): Originals {
     );
   }
 
+  /**
+   * The original with this digest; `undefined` if the record names another one by now. The digest is in the image's ETag, with
+   * which other bytes must not go out.
+   */
+  async function fetchSame(ref: OriginalRef, digest: string): Promise<Buffer | undefined> {
+    try {
+      for (const size of [ref, ...nextSizesOf(ref)]) {
+        const bytes = await fetchBytes(size);
+        if ((await digestOf(bytes)) === digest) return bytes;
+      }
+    } catch (error) {
+      if (!(error instanceof ImageGone)) throw error;
+    }
+    return undefined;
+  }
+
   async function examine(
     channelId: string,
     ref: OriginalRef,
     bytes: Buffer,
     previous: Original | undefined,
-  ): Promise<LoadedOriginal> {
+  ): Promise<Loaded<Original>> {
     const digest = await digestOf(bytes);
-    const stored = await images.putOriginal({ channelId, digest }, bytes);
-    if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key }, bytes };
-    const inspect = (original: StoredOriginal) => encoder.inspect(original, NEVER_ABORTED);
-    const { width, height, format, hasAlpha } = await inspect(stored).catch((error: unknown) => {
-      // The file was erased or evicted meanwhile, or is damaged.
-      if (!hasErrorCode(error, 'ENOENT')) throw error;
-      return inspect({ bytes });
-    });
+    if (ref.kind === 'remote') await images.putOriginal({ channelId, digest }, bytes);
+    if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key } };
+    const { width, height, format, hasAlpha } = await encoder.inspect(bytes, NEVER_ABORTED);
     // `If-Modified-Since` must not match other bytes, even if the clock is behind.
     const afterPreviousMs = previous === undefined ? 0 : previous.firstStoredAtMs + LAST_MODIFIED_STEP_MS;
     const firstStoredAtMs = Math.max(clock.now(), afterPreviousMs);
-    return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha }, bytes };
-  }
-
-  async function downloadAgain(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer> {
-    const { value, bytes } = await load(channel, kind, original);
-    if (value.digest === original.digest) return bytes;
-    await cache.put(originalKey(channel.channelId, kind), async () => ({ value }));
-    throw justChanged();
+    return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha } };
   }
 
   return {
@@ -138,21 +138,21 @@ export function createOriginals(options: OriginalsOptions): Originals {
     },
 
     async read(channel, kind, original) {
-      const stored = await images.findOriginal({ channelId: channel.channelId, digest: original.digest });
-      return stored ?? { bytes: await downloadAgain(channel, kind, original) };
-    },
-
-    async readAgain(channel, kind, original) {
-      await images.discardOriginal({ channelId: channel.channelId, digest: original.digest });
-      return downloadAgain(channel, kind, original);
+      const { channelId } = channel;
+      const ref = refOf(channel, kind);
+      const id = { channelId, digest: original.digest };
+      const stored = ref.kind === 'remote' ? await images.getOriginal(id) : undefined;
+      if (stored !== undefined) return stored;
+      const bytes = await fetchSame(ref, original.digest);
+      if (bytes === undefined) {
+        // No record names this key, so that the next request loads the original anew.
+        await cache.put(originalKey(channelId, kind), async () => ({ value: { ...original, refKey: '' } }));
+        throw justChanged();
+      }
+      if (ref.kind === 'remote') await images.putOriginal(id, bytes);
+      return bytes;
     },
   };
-}
-
-/** The first 32 hex digits of the SHA-256. It is computed outside of the event loop. */
-async function digestOf(bytes: Buffer): Promise<string> {
-  const digest = await webcrypto.subtle.digest('SHA-256', bytes);
-  return Buffer.from(digest).toString('hex').slice(0, 32);
 }
 
 function unknownImage(cause: AppError): AppError {
@@ -168,6 +168,11 @@ function refOf(channel: Channel, kind: ImageKind): OriginalRef {
   const ref = channel[kind];
   if (ref !== null) return ref;
   throw new AppError('image_not_found', `This channel has no ${kind}.`);
+}
+
+/** What is tried once if the image's first size is unusable. */
+function nextSizesOf(ref: OriginalRef): readonly OriginalRef[] {
+  return ref.kind === 'remote' && ref.urls.length > 1 ? [{ ...ref, urls: ref.urls.slice(1) }] : [];
 }
 
 /** @throws ImageGone instead of an `image_not_found` */

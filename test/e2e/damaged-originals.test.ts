@@ -59,7 +59,7 @@ test('no image is made from the file of an original that has changed on the disk
 
   const crop = { left: 0, top: 0, ...size };
   const job = {
-    original: { bytes },
+    readOriginal: async () => bytes,
     originalSize: size,
     crop,
     output: size,

@@ -27,7 +27,7 @@ describe.each([
     const crop = cropOf(variant, source);
     const { width, height } = crop;
     const job = {
-      original: { bytes },
+      readOriginal: async () => bytes,
       originalSize: source,
       crop,
       output: { width, height },
@@ -49,7 +49,14 @@ describe.each([
     async (wanted) => {
       for (const variant of VARIANTS) {
         const { crop, output } = resolveOutput(cropOf(variant, source), wanted);
-        const job = { original: { bytes }, originalSize: source, crop, output, format: 'webp', quality: 90 } as const;
+        const job = {
+          readOriginal: async () => bytes,
+          originalSize: source,
+          crop,
+          output,
+          format: 'webp',
+          quality: 90,
+        } as const;
         const image = await encoder.encode(job, NEVER_ABORTED);
         expect(await sharp(image).metadata(), variant).toMatchObject({ ...output });
         expect(await differenceFromCard(image, card, crop), variant).toBeLessThanOrEqual(TOLERANCE);

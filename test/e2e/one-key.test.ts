@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
@@ -20,8 +19,7 @@ const CUT_BYTES = 60;
 /** An encoder that cannot decode the truncated image. */
 const encoder = createFakeEncoder({
   async inspect(original, options) {
-    const { length } = 'path' in original ? await readFile(original.path) : original.bytes;
-    if (length > CUT_BYTES) return createFakeEncoder().inspect(original, options);
+    if (original.length > CUT_BYTES) return createFakeEncoder().inspect(original, options);
     throw new AppError('upstream_invalid', 'The original image cannot be decoded.');
   },
 });

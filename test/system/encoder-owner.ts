@@ -11,7 +11,7 @@ export async function slowJob(size = { width: 3600, height: 2800 }): Promise<Enc
     .toBuffer();
   const crop = { left: 0, top: 0, ...size };
   return {
-    original: { bytes },
+    readOriginal: async () => bytes,
     originalSize: size,
     crop,
     output: size,

@@ -62,7 +62,7 @@ describe('an encoder process', () => {
     await refused.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
     await vi.waitFor(() => expect(endings()).toEqual(['deadline']), WAIT);
     expect(await cpuTicks(started[0])).toBeUndefined();
-    expect(await encoder.inspect({ bytes }, NEVER_ABORTED)).toMatchObject({ width: 64 });
+    expect(await encoder.inspect(bytes, NEVER_ABORTED)).toMatchObject({ width: 64 });
     expect(started).toHaveLength(2);
     expect(encoder.stats()).toMatchObject({ processes: 1, restarts: 1, running: 0 });
   });
@@ -80,7 +80,7 @@ describe('an encoder process', () => {
   it('that dies during an encode is replaced, and the job is repeated', async () => {
     const { encoder, started, endings } = start();
     const result = encoder.encode(await slowJob(SECONDS), NEVER_ABORTED);
-    const waiting = encoder.inspect({ bytes }, NEVER_ABORTED);
+    const waiting = encoder.inspect(bytes, NEVER_ABORTED);
     await untilEncoding(started);
     process.kill(started[0] ?? 0, 'SIGKILL');
     expect((await result).length).toBeGreaterThan(1_000);
@@ -96,11 +96,11 @@ describe('an encoder process', () => {
         if (event.kind === 'started' && event.pid !== undefined && isVictim.now) process.kill(event.pid, 'SIGKILL');
       },
     });
-    await expect(encoder.inspect({ bytes }, NEVER_ABORTED)).rejects.toMatchObject({ code: 'overloaded' });
+    await expect(encoder.inspect(bytes, NEVER_ABORTED)).rejects.toMatchObject({ code: 'overloaded' });
     isVictim.now = false;
     expect(endings().slice(0, 2)).toEqual(['crash', 'crash']);
     await vi.waitFor(
-      async () => expect(await encoder.inspect({ bytes }, NEVER_ABORTED)).toMatchObject({ width: 64 }),
+      async () => expect(await encoder.inspect(bytes, NEVER_ABORTED)).toMatchObject({ width: 64 }),
       WAIT,
     );
   });
@@ -109,14 +109,14 @@ describe('an encoder process', () => {
     const { encoder, clock, started, endings } = start();
     encoder.warmUp();
     clock.advance(ENCODER_IDLE_MS - 1);
-    await encoder.inspect({ bytes }, NEVER_ABORTED);
+    await encoder.inspect(bytes, NEVER_ABORTED);
     clock.advance(ENCODER_IDLE_MS - 1);
     expect(encoder.stats().processes).toBe(1);
     clock.advance(1);
     expect(encoder.stats()).toMatchObject({ processes: 0, restarts: 0 });
     await expect.poll(endings).toEqual(['idle']);
     expect(await cpuTicks(started[0])).toBeUndefined();
-    expect(await encoder.inspect({ bytes }, NEVER_ABORTED)).toMatchObject({ width: 64 });
+    expect(await encoder.inspect(bytes, NEVER_ABORTED)).toMatchObject({ width: 64 });
     expect(started).toHaveLength(2);
   });
 
@@ -138,8 +138,7 @@ describe('a codec that hangs on an original', () => {
     const deadlineMs = 5_000;
     const { encoder, clock, endings } = start({ deadlineMs, onFinished: () => inspected.resolve() });
     // A codec that takes far longer than the test stands for one that hangs.
-    const { original } = await slowJob({ width: 2_560, height: 1_440 });
-    const download = async () => Buffer.from('bytes' in original ? original.bytes : []);
+    const { readOriginal: download } = await slowJob({ width: 2_560, height: 1_440 });
     const service = await startForTest({ encoder, sources: [numberedSource()], downloader: { download } });
     const waiting = service.get(`/${numberedChannelId(1)}/tv.avif?quality=100`);
     await inspected.promise;

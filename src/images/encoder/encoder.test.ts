@@ -14,7 +14,7 @@ it('the encoder leaves one place free for other networks', async () => {
     stats: () => ({ running: running.size, processes: 3, restarts: 0 }),
     warmUp: () => undefined,
     run(task) {
-      const name = task.kind === 'inspect' && 'path' in task.original ? task.original.path : '';
+      const name = task.original.toString();
       return new Promise((resolve) => running.set(name, resolve));
     },
     close: async () => undefined,
@@ -22,7 +22,7 @@ it('the encoder leaves one place free for other networks', async () => {
   const encoder = createEncoder({ pool });
   async function submit(name: string, network: string) {
     const client = clientOf(`${network}/${name}`);
-    void withRequest({ requestId: name, client }, () => encoder.inspect({ path: name, digest: '' }, NEVER_ABORTED));
+    void withRequest({ requestId: name, client }, () => encoder.inspect(Buffer.from(name), NEVER_ABORTED));
     await nextTurn();
   }
   async function finish(name: string) {

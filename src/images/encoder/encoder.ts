@@ -1,6 +1,6 @@
-import type { StoredOriginal } from '../../cache/images.ts';
 import { AppError, type AppErrorOptions } from '../../domain/errors.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { NEVER_ABORTED, withDeadline } from '../../lib/deadlines.ts';
 import { RESOURCE_LIMITS } from '../../lib/resource-limits.ts';
 import { createRoundRobin } from '../../lib/round-robin.ts';
 import { currentClient } from '../../lib/work.ts';
@@ -17,6 +17,8 @@ import {
 
 /** An original or an image waits for an encoder process. */
 export const ENCODER_WAIT_MS = 8_000;
+/** An original is read for an encoder process that waits for it. */
+const READ_MS = 4_000;
 /** A task of an encoder process. */
 export const TASK_MS = 10_000;
 
@@ -43,14 +45,15 @@ export interface EncoderOptions extends Partial<EncoderPoolOptions> {
  *
  * `inspect` and `encode` reject with `AppError` `overloaded` if the queue is full, or if a job waits in it for too long, exceeds its
  * deadline, or crashes two processes. A job that had the CPU for most of its deadline gets the same error for an hour
- * (`validForMs`). They reject with `upstream_invalid` if the original cannot be decoded, which may be for lack of memory, and
- * with `ENOENT` if the file of the original is gone, cannot be read or has changed. Everything else is a bug.
+ * (`validForMs`). They reject with `upstream_invalid` if the original cannot be decoded, which may be for lack of memory.
+ * `encode` also rejects with the error of `readOriginal`, and with `upstream_timeout` if that takes too long. Everything else is
+ * a bug.
  */
 export interface Encoder {
   /** The version of the image library, as hex digits. Another version may encode the same job as other bytes. */
   readonly libraryVersion: string;
   /** Reads the properties of an original, and decodes enough of it to notice missing data. */
-  inspect(original: StoredOriginal, signal: AbortSignal): Promise<ImageInfo>;
+  inspect(original: Buffer, signal: AbortSignal): Promise<ImageInfo>;
   encode(job: EncodeJob, signal: AbortSignal): Promise<Buffer>;
   stats(): EncoderStats;
   /** Starts a process before the first task. */
@@ -106,13 +109,15 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     return running.filter((other) => other === network).length < maxPlacesOfNetwork(pool.places);
   }
 
-  async function execute(task: EncoderTask, signal: AbortSignal): Promise<ImageInfo | Buffer> {
+  /** @param prepare called when the task has its turn */
+  async function execute(prepare: () => Promise<EncoderTask>, signal: AbortSignal): Promise<ImageInfo | Buffer> {
     if (isClosed) throw stopping();
     const client = currentClient();
     const submittedAtMs = clock.monotonic();
     await queue.wait(client, signal);
     const startedAtMs = clock.monotonic();
     try {
+      const task = await withDeadline(clock, READ_MS, NEVER_ABORTED, prepare);
       const reply = await perform(task);
       onFinished?.({
         task: task.kind,
@@ -140,8 +145,12 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
 
   return {
     libraryVersion: readLibraryVersion(),
-    inspect: async (original, signal) => (await execute({ kind: 'inspect', original }, signal)) as ImageInfo,
-    encode: async (job, signal) => (await execute({ kind: 'encode', job }, signal)) as Buffer,
+    inspect: async (original, signal) =>
+      (await execute(async () => ({ kind: 'inspect', original }), signal)) as ImageInfo,
+    async encode({ readOriginal, ...options }, signal) {
+      const prepare = async () => ({ kind: 'encode', original: await readOriginal(), options }) as const;
+      return (await execute(prepare, signal)) as Buffer;
+    },
     stats: () => ({ queued: queue.size, refused, ...pool.stats() }),
     warmUp: () => pool.warmUp(),
     async close() {
@@ -158,7 +167,7 @@ function resultOf(reply: TaskReply): ImageInfo | Buffer {
   if (reply.failure === 'undecodable') {
     throw new AppError('upstream_invalid', 'The original image cannot be decoded.', { cause });
   }
-  throw reply.failure === 'missing' ? Object.assign(cause, { code: 'ENOENT' }) : cause;
+  throw cause;
 }
 
 function overloaded(message: string, options: AppErrorOptions = {}): AppError {

@@ -1,4 +1,3 @@
-import type { StoredOriginal } from '../../cache/images.ts';
 import { type Format, formatRow, type LibraryOptions, type SourceFormat } from '../../domain/formats.ts';
 import type { Backdrop, Rectangle, Size } from '../../domain/variants.ts';
 
@@ -18,9 +17,8 @@ export interface ImageInfo extends Size {
   readonly hasAlpha: boolean;
 }
 
-/** One encode as plain data. */
-export interface EncodeJob {
-  readonly original: StoredOriginal;
+/** How an image is made from its original, as plain data. */
+export interface EncodeOptions {
   /** With its orientation applied. */
   readonly originalSize: Size;
   readonly crop: Rectangle;
@@ -32,16 +30,20 @@ export interface EncodeJob {
   readonly quality: number | undefined;
 }
 
+/** One encode. A job that waits does not hold its original: 64 of them could take 1 GiB. */
+export interface EncodeJob extends EncodeOptions {
+  /** Called when the job begins. */
+  readonly readOriginal: () => Promise<Buffer>;
+}
+
 /** A task for an encoder process, as plain data. */
 export type EncoderTask =
-  | { readonly kind: 'inspect'; readonly original: StoredOriginal }
-  | { readonly kind: 'encode'; readonly job: EncodeJob };
+  | { readonly kind: 'inspect'; readonly original: Buffer }
+  | { readonly kind: 'encode'; readonly original: Buffer; readonly options: EncodeOptions };
 
 export type TaskFailure =
   /** The original cannot be decoded. */
   | 'undecodable'
-  /** The file of the original cannot be read or has changed. Most often the store has evicted it. */
-  | 'missing'
   /** Anything else: a bug. */
   | 'bug';
 

@@ -4,16 +4,13 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import sharp, { type Sharp, type SharpOptions } from 'sharp';
-import type { StoredOriginal } from '../../cache/images.ts';
 import { formatRow, MAX_ORIGINAL_SIDE_PX, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
 import { type Backdrop, isSameSize, type Size } from '../../domain/variants.ts';
 import {
-  type EncodeJob,
+  type EncodeOptions,
   type EncoderTask,
   encoderOptions,
   type ImageInfo,
@@ -40,7 +37,6 @@ const NICENESS = 5;
 const TASKS_PER_FULL_COLLECTION = 20;
 
 class Undecodable extends Error {}
-class Unreadable extends Error {}
 
 function prepareLibrary(): void {
   // Every other loader (SVG, PDF, TIFF …) is attack surface. It stays blocked even if the signature check is bypassed.
@@ -110,13 +106,11 @@ async function perform(task: EncoderTask): Promise<TaskReply> {
 }
 
 function resultOf(task: EncoderTask): Promise<ImageInfo | Buffer> {
-  return task.kind === 'inspect' ? inspect(task.original) : encode(task.job);
+  return task.kind === 'inspect' ? inspect(task.original) : encode(task.original, task.options);
 }
 
 function failureOf(error: unknown): TaskFailure {
-  if (error instanceof Undecodable) return 'undecodable';
-  if (error instanceof Unreadable) return 'missing';
-  return 'bug';
+  return error instanceof Undecodable ? 'undecodable' : 'bug';
 }
 
 function messageOf(error: unknown): string {
@@ -124,8 +118,8 @@ function messageOf(error: unknown): string {
   return error.cause === undefined ? error.message : `${error.message}: ${messageOf(error.cause)}`;
 }
 
-async function inspect(original: StoredOriginal): Promise<ImageInfo> {
-  const { format, bytes } = await read(original);
+async function inspect(bytes: Buffer): Promise<ImageInfo> {
+  const format = formatOf(bytes);
   const { width, height, hasAlpha, autoOrient } = await awaitLibrary(sharp(bytes, INPUT_OPTIONS).metadata());
   if (Math.max(width, height) > MAX_ORIGINAL_SIDE_PX) throw new Undecodable('The original has too long a side');
   // The header does not show whether the rest is damaged. Decoders start at the top, so the last row needs all data.
@@ -134,9 +128,9 @@ async function inspect(original: StoredOriginal): Promise<ImageInfo> {
   return { format, width: autoOrient.width, height: autoOrient.height, hasAlpha };
 }
 
-async function encode(job: EncodeJob): Promise<Buffer> {
-  const { original, originalSize, crop, output, backdrop, format, quality } = job;
-  const { bytes } = await read(original);
+async function encode(bytes: Buffer, options: EncodeOptions): Promise<Buffer> {
+  const { originalSize, crop, output, backdrop, format, quality } = options;
+  formatOf(bytes);
   const size = backdrop?.inner ?? output;
   let image = sharp(bytes, INPUT_OPTIONS).autoOrient();
   // Only a whole JPEG is shrunk while it is loaded, and the crop would round its edges to pixels of the shrunk image.
@@ -176,20 +170,11 @@ async function awaitLibrary<T>(result: Promise<T>): Promise<T> {
   }
 }
 
-async function read(original: StoredOriginal): Promise<{ format: SourceFormat; bytes: Buffer }> {
-  const bytes = 'path' in original ? await readUnchanged(original) : original.bytes;
+/** @throws Undecodable */
+function formatOf(bytes: Buffer): SourceFormat {
   const format = sniffFormat(bytes);
   if (format === undefined) throw new Undecodable('The original has no format that is decoded');
-  return { format, bytes };
-}
-
-/** @throws Unreadable */
-async function readUnchanged({ path, digest }: Extract<StoredOriginal, { path: string }>): Promise<Buffer> {
-  const bytes = await readFile(path).catch((cause: unknown) => {
-    throw new Unreadable('The original cannot be read', { cause });
-  });
-  if (hash('sha256', bytes).startsWith(digest)) return bytes;
-  throw new Unreadable(`The original ${path} has changed`);
+  return format;
 }
 
 prepareLibrary();

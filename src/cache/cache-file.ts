@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
+import { createDirectory } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import {
   DamagedFileError,
@@ -111,7 +112,7 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
   }
 
   function openFile(): OpenFile {
-    mkdirSync(dirname(path), { recursive: true });
+    createDirectory(dirname(path));
     const db = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
     try {
       db.exec(SETTINGS);

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { opendir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { createDirectory } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { CacheFile, Sql } from './cache-file.ts';
 import { checksumOf } from './keys.ts';
@@ -108,7 +109,7 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
   });
 
   async function tidy(): Promise<void> {
-    mkdirSync(folder, { recursive: true });
+    createDirectory(folder);
     for await (const { name } of await opendir(folder)) {
       const isOrphan = file.read((sql) => findRow(sql, name) === undefined) === true;
       if (isOrphan) await rm(join(folder, name), { recursive: true, force: true });
@@ -203,7 +204,7 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
       // The banner and the avatar of a channel may be one image, which must not be written again while it is read.
       const written = `${path}.${randomUUID()}`;
       try {
-        mkdirSync(folder, { recursive: true });
+        createDirectory(folder);
         await writeFile(written, bytes);
         file.writeOrThrow((sql) => {
           add(sql, id.channelId, { key, is_original: 1, size: bytes.length, checksum: 0 });

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownCatalogFolder } from '../app/catalog.ts';
 import type { ChannelCopy } from '../app/channel-copy.ts';
@@ -7,7 +6,7 @@ import { parseConfig } from '../config/settings.ts';
 import { AppError } from '../domain/errors.ts';
 import { formatRow, sniffFormat } from '../domain/formats.ts';
 import { IMAGE_KINDS, type ImageKind } from '../domain/variants.ts';
-import { readTextIfThere, replaceFile } from '../lib/file-system.ts';
+import { createDirectory, readTextIfThere, replaceFile } from '../lib/file-system.ts';
 import { describeFailure } from '../lib/logger.ts';
 import { printable } from '../lib/printable.ts';
 import { channelFileOf } from '../sources/catalog/channel-file.ts';
@@ -59,7 +58,7 @@ async function writeChannel(folder: string, { ref, channel, images }: ChannelCop
   const files = new Map(IMAGE_KINDS.map((kind) => [kind, fileNameOf(channel.channelId, kind, images[kind])]));
   const record = { ...fields, username, bannerFile: files.get('banner'), avatarFile: files.get('avatar') };
   const line = JSON.stringify(parseRecord(JSON.stringify(record)));
-  await mkdir(imagesDirOf(folder), { recursive: true });
+  createDirectory(imagesDirOf(folder));
   for (const [kind, name] of files) {
     const bytes = images[kind];
     if (name !== null && bytes !== undefined) await replaceFile(join(imagesDirOf(folder), name), bytes);

@@ -24,7 +24,7 @@ export function createComponentHealth({ log }: Pick<FailureLog, 'log'>): Compone
       else problems.set(name, error === undefined ? problem : `${problem} (${describeFailure(error)})`);
       if (!isChange) return;
       const message = problem === null ? `${name} works again` : `${name}: ${problem}`;
-      const fields = { part: name, ...(error !== undefined && { err: error }) };
+      const fields = { part: name, ...(error !== undefined && { reason: describeFailure(error) }) };
       log({ level: problem === null ? 'info' : 'warn', key: `${name} ${problem === null}`, message, fields });
     },
     problems: () => [...problems],

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 
 /** True for an error of the operating system with one of the codes, such as `ENOENT`. */
 export function hasErrorCode(error: unknown, ...codes: readonly string[]): boolean {
@@ -34,4 +34,20 @@ export async function replaceFile(path: string, content: string | Buffer): Promi
 export function nearestExisting(path: string): string {
   if (statSync(path, { throwIfNoEntry: false }) !== undefined || dirname(path) === path) return path;
   return nearestExisting(dirname(path));
+}
+
+/**
+ * Creates the directory and its missing parents. Below /proc, Node's own option `recursive` never ends (Node 24, 2026-11): the
+ * system reports a missing parent where nothing can be created.
+ */
+export function createDirectory(path: string): void {
+  const directory = resolve(path);
+  if (nearestExisting(directory) === directory) return;
+  createDirectory(dirname(directory));
+  try {
+    mkdirSync(directory);
+  } catch (error) {
+    // Another process may have created it.
+    if (!hasErrorCode(error, 'EEXIST')) throw error;
+  }
 }

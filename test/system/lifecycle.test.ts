@@ -95,3 +95,21 @@ test('stops when npm gets SIGTERM, which ends npm’s shell but does not reach t
   await expect.poll(() => isRunning(pid)).toBe(false);
   expect(service.output()).toContain('stopping: accepted requests finish first');
 });
+
+test.each(['/proc/pennant', '/proc/pennant/data', '/dev/null/data'])(
+  'starts without a disk, and says so in a plain line, if DATA_DIR is %s; and a stop works',
+  async (dataDir) => {
+    const service = await start(await createTemporaryDirectory(), [], { DATA_DIR: dataDir });
+    const [line = ''] = service.stdout().split('\n');
+    expect(JSON.parse(line)).toEqual({
+      level: 40,
+      time: expect.any(String),
+      part: 'cache',
+      reason: expect.stringMatching(/^\S+cache\.db: E(?:NOENT|NOTDIR): .*, mkdir '\S+'$/),
+      msg: 'cache: cannot be used',
+    });
+    expect((await fetch(`${service.base}/channel/${SAMPLE}`)).status).toBe(200);
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+  },
+);

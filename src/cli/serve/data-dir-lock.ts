@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { isSystemError } from '../../lib/file-system.ts';
+import { createDirectory, isSystemError } from '../../lib/file-system.ts';
 import { isLocked, primaryCodeOf } from '../../lib/sqlite.ts';
 
 const FILE = 'service.db';
@@ -17,7 +17,7 @@ const held: DatabaseSync[] = [];
  */
 export function markDataDir(dataDir: string): boolean {
   return isFree(() => {
-    mkdirSync(dataDir, { recursive: true });
+    createDirectory(dataDir);
     held.push(takeLock(dataDir));
   });
 }

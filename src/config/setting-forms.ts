@@ -82,6 +82,20 @@ export const origin: Form<string> = {
   },
 };
 
+const BASE_URL = /^([^/]*:\/\/[^/?#]*)((?:\/[\w~%.-]+)*)\/?$/;
+
+/** An origin, and the path of a proxy that strips it. */
+export const baseUrl: Form<string> = {
+  expected:
+    'a URL such as https://pennant.example or https://example.org/pennant, without user name, password, query, fragment and dot segment',
+  read(text) {
+    const [, site = '', path = ''] = BASE_URL.exec(text) ?? [];
+    const found = origin.read(site);
+    // The URL parser removes dot segments.
+    return found !== undefined && new URL(found + path).pathname === (path || '/') ? found + path : undefined;
+  },
+};
+
 const isHostName = (name: string) => /^[a-z\d]([a-z\d._-]*[a-z\d])?\.?$/i.test(name) || /^\[[\da-f:.]+\]$/i.test(name);
 
 /** A name or an address, as in `Host` but without a port. */
@@ -155,11 +169,15 @@ interface RateLimit {
   readonly windowMs: number;
 }
 
+/** The time of each request is kept for the whole window. */
+const MAX_LIMIT_REQUESTS = 10_000;
+
 export const rateLimit: Form<RateLimit> = {
-  expected: 'requests/seconds such as 10/30, from 1/1 to 999999/99999',
+  expected: `requests/seconds such as 10/30, from 1/1 to ${MAX_LIMIT_REQUESTS}/99999`,
   read(text) {
-    const [requests = 0, seconds = 0] = /^\d{1,6}\/\d{1,5}$/.test(text) ? text.split('/').map(Number) : [];
-    return requests >= 1 && seconds >= 1 ? { requests, windowMs: seconds * 1000 } : undefined;
+    const [requests = 0, seconds = 0] = /^\d{1,5}\/\d{1,5}$/.test(text) ? text.split('/').map(Number) : [];
+    const isValid = requests >= 1 && requests <= MAX_LIMIT_REQUESTS && seconds >= 1;
+    return isValid ? { requests, windowMs: seconds * 1000 } : undefined;
   },
 };
 

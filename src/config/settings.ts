@@ -15,8 +15,9 @@ export const SETTINGS = {
   baseUrls: form.setting(
     'BASE_URL',
     '',
-    form.list(form.origin),
-    'Origins of URLs in responses (comma-separated): the one that matches `Host`, else the first. Unset: from `Host`.',
+    form.list(form.baseUrl),
+    'Beginnings of the URLs in responses (comma-separated): the one whose origin matches `Host`, else the first. Each is an ' +
+      'origin, with the path of a proxy that strips it (docs/installing.md). Unset: from `Host`.',
   ),
   urlForm: form.setting(
     'URL_FORM',
@@ -58,7 +59,7 @@ export const SETTINGS = {
     'RATE_LIMIT',
     '10/30',
     form.rateLimit,
-    'Requests of one client in any span of seconds, as `requests/seconds`.',
+    'Requests of one client in any span of seconds, as `requests/seconds`; at most 10,000 requests.',
   ),
   rateLimitOverrides: form.setting(
     'RATE_LIMIT_OVERRIDES',

@@ -45,7 +45,7 @@ const SERVER_OPTIONS: ServerOptions = {
 export interface PublicListener extends Listener {
   /**
    * Responds to a request of the operator from the private listener. It has no rate limit, but waits its turn in the
-   * round robin. Its target is an absolute URL, which begins with the base of the URLs in the response.
+   * round robin. Its target is an absolute URL, whose origin chooses the base of the URLs in the response.
    */
   readonly respondToOperator: (request: IncomingMessage, response: ServerResponse) => void;
 }

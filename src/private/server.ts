@@ -77,17 +77,17 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
   const { consoleHost, consoleAllowedHosts } = config;
   const allowedNames = new Set(['localhost', consoleHost, ...consoleAllowedHosts].map((name) => name.toLowerCase()));
 
-  /** By method and path. HEAD is handled as GET without the body. */
+  /** By method and path. */
   const routes = new Map<string, PrivateHandler>([
     ['GET /healthz', () => ({ body: { status: 'ok' } })],
     ['GET /readyz', readiness],
     ['GET /metrics', async () => ({ headers: { 'content-type': metrics.contentType }, body: await metrics.metrics() })],
     ['GET /state.json', async () => ({ body: await state.read() })],
     ['POST /purge', createPurgeHandler(purge)],
-    ['GET /playground', () => ({ status: 302, headers: { location: '/playground/' } })],
+    ['GET /playground', () => ({ status: 302, headers: { location: 'playground/' } })],
     [
       'GET /playground/config.json',
-      async (request) => ({ body: { origin: publicBase(request), channels: await examples() } }),
+      async (request) => ({ body: { base: publicBase(request), channels: await examples() } }),
     ],
     ...FILE_ROUTES,
   ]);
@@ -97,7 +97,7 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
     return { status: body.ready ? 200 : 503, body };
   }
 
-  /** The address of the instance for the playground. */
+  /** The beginning of the instance's URLs in the playground. */
   function publicBase({ headers }: IncomingMessage): string {
     // The operating system's choice for port 0.
     const address = http.server.address() as AddressInfo | null;
@@ -111,9 +111,15 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
   }
 
   async function respond(request: IncomingMessage): Promise<PrivateResponse> {
-    const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const handler = routes.get(`${method} ${requestPath(request)}`);
+    const handler = routes.get(routeOf(request));
     return handler === undefined ? problem(404, 'There is nothing at this path.') : handler(request);
+  }
+
+  /** Load balancers need the status. Conditions name paths, which a page could read by DNS rebinding. */
+  async function respondToUnknownHost(request: IncomingMessage): Promise<PrivateResponse> {
+    if (!PROBES.has(routeOf(request))) return HOST_NOT_ALLOWED;
+    const { status = 200 } = await respond(request);
+    return { status };
   }
 
   function fail(error: unknown): PrivateResponse {
@@ -140,12 +146,12 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
     connections.begin(socket, response);
     const send = (made: PrivateResponse) => response.destroyed || sendResponse(responseWriter, response, made);
     const { url = '' } = request;
-    if (!isAllowed(request)) send(HOST_NOT_ALLOWED);
+    if (!isAllowed(request)) void respondToUnknownHost(request).catch(fail).then(send);
     else if (!url.startsWith(INSTANCE_PATH)) void respond(request).catch(fail).then(send);
     else if (!isOwnRequest(request)) send(NOT_OWN_REQUEST);
     else {
       // A request of this listener's playground, for the code of the public listener.
-      request.url = publicBase(request) + url.slice(INSTANCE_PATH.length - 1);
+      request.url = new URL(publicBase(request)).origin + url.slice(INSTANCE_PATH.length - 1);
       http.respondToOperator(request, response);
     }
   });
@@ -159,6 +165,13 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
       return closed;
     },
   };
+}
+
+const PROBES: ReadonlySet<string> = new Set(['GET /healthz', 'GET /readyz']);
+
+/** The key of a request's route. HEAD is handled as GET without the body. */
+function routeOf(request: IncomingMessage): string {
+  return `${request.method === 'HEAD' ? 'GET' : request.method} ${requestPath(request)}`;
 }
 
 const HOST_NOT_ALLOWED = problem(403, 'This host name is not allowed here: add it to CONSOLE_ALLOWED_HOSTS.');

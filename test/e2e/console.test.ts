@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { startForTest, startWithoutEncoder, type TestApp, useTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
+import { sendRaw } from '../helpers/raw-http.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
@@ -33,7 +34,7 @@ describe('the private listener', () => {
         '/playground/',
         '/playground/config.json',
         '/purge',
-        '/healthz',
+        '/metrics',
         '/nowhere',
       ]) {
         expect(await statusOf(service, url, host), `${host} ${url}`).toBe(403);
@@ -41,6 +42,26 @@ describe('the private listener', () => {
     }
     const refused = await service.console({ url: '/', headers: { host: 'rebound.example' } });
     expect(refused.json().detail).toContain('CONSOLE_ALLOWED_HOSTS');
+  });
+
+  test('answers probes whatever Host is, for one that is not allowed with the status only', async () => {
+    const service = await startWithoutEncoder();
+    const port = await service.listen(service.app.console);
+    const probe = (path: string, version: string, host: string) =>
+      sendRaw(port, `GET ${path} HTTP/${version}\r\n${host}Connection: keep-alive\r\n\r\n`);
+    for (const path of ['/healthz', '/readyz']) {
+      for (const [version, host] of [
+        ['1.1', 'Host: rebound.example\r\n'],
+        ['1.0', ''],
+      ] as const) {
+        const { status, body, headers } = await probe(path, version, host);
+        expect([path, status, body, headers['content-length']]).toEqual([path, 200, '', '0']);
+      }
+      expect((await probe(path, '1.1', 'Host: localhost\r\n')).body).not.toBe('');
+    }
+    expect((await probe('/state.json', '1.0', '')).status).toBe(403);
+    const posted = await service.console({ method: 'POST', url: '/readyz', headers: { host: 'rebound.example' } });
+    expect(posted.status).toBe(403);
   });
 
   test('serves the name in CONSOLE_HOST', async () => {

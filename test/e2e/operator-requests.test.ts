@@ -29,7 +29,7 @@ describe('a request of the playground on the private listener', () => {
   it('gets what a public request gets, with public URLs, also if no proxy has that name yet', async () => {
     const service = await startWithoutEncoder({ env: { BASE_URL: PROXY } });
     const config = (await service.console('/playground/config.json')).json();
-    expect(config).toMatchObject({ origin: PROXY });
+    expect(config).toMatchObject({ base: PROXY });
     const own = await ask(service, RECORD);
     expect(own.json<{ bannerUrl: string }>().bannerUrl).toBe(`${PROXY}/api/banner/UCPennantSample00000001A`);
     expect(own.text).toBe((await service.get(RECORD)).text);

@@ -23,16 +23,16 @@ const DEFAULT_COLOR = '#dd4343';
 
 interface BadgeProps {
   readonly address: PageAddress;
-  readonly origin: string;
+  readonly base: string;
   readonly record: ChannelRecord;
   readonly images: ChannelImages;
 }
 
 /** A badge for a README: its options, the service's image for them, and the snippets. */
-export function Badge({ address, origin, record, images }: BadgeProps) {
+export function Badge({ address, base, record, images }: BadgeProps) {
   const state = address.state.value;
   const { metric, style, label, color, logo } = state;
-  const url = badgeUrl(origin, record, state);
+  const url = badgeUrl(base, record, state);
   const alt = label || metric || DEFAULT_METRIC;
   const loading = images.at(url);
   const image = loading.state.value.value;
@@ -77,8 +77,8 @@ export function Badge({ address, origin, record, images }: BadgeProps) {
   );
 }
 
-function badgeUrl(origin: string, record: ChannelRecord, { metric, style, label, color, logo }: PageState): string {
-  const url = new URL(`/api/badge/${nameInPath(record)}.svg`, origin);
+function badgeUrl(base: string, record: ChannelRecord, { metric, style, label, color, logo }: PageState): string {
+  const url = new URL(`${base}/api/badge/${nameInPath(record)}.svg`);
   for (const [name, value] of Object.entries({ metric, style, label, color, logo })) {
     if (value !== '') url.searchParams.set(name, value);
   }

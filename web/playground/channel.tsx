@@ -65,15 +65,15 @@ export function Channel({ address, service, record }: ChannelProps) {
         <>
           <div class="columns">
             <div class="stack">
-              <ImagePanel {...{ address, origin: service.origin, record, images, choice }} />
-              <Badge {...{ address, origin: service.origin, record, images }} />
+              <ImagePanel {...{ address, base: service.base, record, images, choice }} />
+              <Badge {...{ address, base: service.base, record, images }} />
             </div>
             <div class="stack">
               <RecordCard record={record} />
-              <RecordCode origin={service.origin} record={record} />
+              <RecordCode base={service.base} record={record} />
             </div>
           </div>
-          {isLoopback(new URL(service.origin).hostname) && (
+          {isLoopback(new URL(service.base).hostname) && (
             <p class="muted">
               The URLs work on this machine only. With BASE_URL, the service writes its public address.
             </p>

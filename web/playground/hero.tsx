@@ -11,7 +11,7 @@ export function Hero({ service }: { service: Service | undefined }) {
   const bundled = bundledImages(example?.channelId)?.banner;
   const url =
     service && example
-      ? imageUrl(service.origin, { ...example, customUrl: example.handle }, { variant: 'tv', width: '' })
+      ? imageUrl(service.base, { ...example, customUrl: example.handle }, { variant: 'tv', width: '' })
       : '';
   const loading = useLoading(url === '' || bundled !== undefined ? undefined : url, (signal) =>
     (service as Service).loadImage(url, signal),

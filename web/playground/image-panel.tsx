@@ -13,16 +13,16 @@ import type { ChannelRecord, LoadedImage } from './service.ts';
 
 interface ImagePanelProps {
   readonly address: PageAddress;
-  readonly origin: string;
+  readonly base: string;
   readonly record: ChannelRecord;
   readonly images: ChannelImages;
   readonly choice: ImageChoice;
 }
 
 /** One image of the channel: its options, address, size and bytes, and the snippets. */
-export function ImagePanel({ address, origin, record, images, choice }: ImagePanelProps) {
+export function ImagePanel({ address, base, record, images, choice }: ImagePanelProps) {
   if (!hasImage(record, choice.variant)) return null;
-  const urlOf = (changes: Partial<ImageChoice>) => imageUrl(origin, record, { ...choice, ...changes });
+  const urlOf = (changes: Partial<ImageChoice>) => imageUrl(base, record, { ...choice, ...changes });
   const url = urlOf({});
   const loading = images.at(url);
   const { value: image, problem } = loading.state.value;

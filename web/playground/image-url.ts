@@ -51,7 +51,7 @@ export function nameInPath({ customUrl, channelId }: NamedChannel): string {
  * @param choice default: the usual image of the variant
  */
 export function imageUrl(
-  origin: string,
+  base: string,
   channel: NamedChannel,
   choice: Pick<ImageChoice, 'variant'> & Partial<ImageChoice>,
 ): string {
@@ -64,7 +64,7 @@ export function imageUrl(
     fit = '',
     background = '',
   } = choice;
-  const url = new URL(`/${nameInPath(channel)}/${variant}${format && `.${format}`}`, origin);
+  const url = new URL(`${base}/${nameInPath(channel)}/${variant}${format && `.${format}`}`);
   const isPadded = fit === 'contain' && width !== '' && height !== '';
   const parameters = {
     width,

@@ -23,7 +23,7 @@ export function createChannelImages(service: Service, record: ChannelRecord): Ch
 
   return {
     at,
-    usual: (variant) => at(imageUrl(service.origin, record, { variant })),
+    usual: (variant) => at(imageUrl(service.base, record, { variant })),
     close() {
       for (const { abort, state } of images.values()) {
         abort();

@@ -64,7 +64,7 @@ export function Playground({ address, isStarted }: { address: PageAddress; isSta
       <footer class="row">
         {service &&
           ['', 'openapi.json', 'problems'].map((path) => (
-            <a key={path} href={`${service.origin}/${path}`}>
+            <a key={path} href={`${service.base}/${path}`}>
               {path || 'index'}
             </a>
           ))}

@@ -50,10 +50,10 @@ function Detail({ name, children }: { name: string; children: ComponentChildren 
   );
 }
 
-export function RecordCode({ origin, record }: { origin: string; record: ChannelRecord }) {
+export function RecordCode({ base, record }: { base: string; record: ChannelRecord }) {
   const snippets = [
     { label: 'JSON', text: JSON.stringify(record, null, 2) },
-    { label: 'curl', text: `curl -fsS ${shellQuote(`${origin}/api/channel/${record.channelId}`)}` },
+    { label: 'curl', text: `curl -fsS ${shellQuote(`${base}/api/channel/${record.channelId}`)}` },
   ];
   return (
     <Card id="code" heading="Use the record">

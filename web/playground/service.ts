@@ -27,8 +27,8 @@ export type Found =
 
 /** The service that the page belongs to. All functions reject with `Problem`, or the signal's reason. */
 export interface Service {
-  /** The origin of its public URLs. */
-  readonly origin: string;
+  /** The beginning of its public URLs: an origin, and the path of a proxy that strips it. */
+  readonly base: string;
   readonly examples: readonly ExampleChannel[];
   readonly find: (text: string, signal: AbortSignal) => Promise<Found>;
   readonly loadImage: (url: string, signal: AbortSignal) => Promise<LoadedImage>;
@@ -60,13 +60,12 @@ export async function connect(signal: AbortSignal): Promise<Service> {
     () => undefined,
   );
   if (config === undefined) throw NO_RESPONSE;
-  const { origin, channels } = config;
+  const { base, channels } = config;
 
-  /** @param url of the service. The private listener passes it on, even if the public address does not work yet. */
-  async function get(url: string, accept: string, signal: AbortSignal): Promise<Blob> {
-    const { pathname, search } = new URL(url, origin);
+  /** @param path behind the base. The private listener passes it on, even if the public address does not work yet. */
+  async function get(path: string, accept: string, signal: AbortSignal): Promise<Blob> {
     try {
-      const response = await fetch(`instance${pathname}${search}`, {
+      const response = await fetch(`instance${path}`, {
         headers: { ...OWN_REQUEST, accept },
         signal: AbortSignal.any([signal, AbortSignal.timeout(MAX_RESPONSE_MS)]),
       });
@@ -83,7 +82,7 @@ export async function connect(signal: AbortSignal): Promise<Service> {
   }
 
   return {
-    origin,
+    base,
     examples: channels,
 
     async find(text, signal) {
@@ -97,7 +96,7 @@ export async function connect(signal: AbortSignal): Promise<Service> {
     },
 
     async loadImage(url, signal) {
-      const body = await get(url, BROWSER_ACCEPT, signal);
+      const body = await get(url.slice(base.length), BROWSER_ACCEPT, signal);
       const image = new Image();
       image.src = URL.createObjectURL(body);
       try {

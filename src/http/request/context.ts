@@ -20,7 +20,7 @@ export interface RequestContext {
   /** Why the client's bytes did not become a request. */
   readonly fault: AppError | undefined;
   readonly target: RequestTarget;
-  /** The origin that URLs in the response start with. Empty when it is unknown. */
+  /** The beginning of URLs in the response, as the client reaches the service. Empty when it is unknown. */
   readonly base: string;
   readonly client: Client;
   /** `RateLimit…` fields of the response. */
@@ -84,6 +84,8 @@ export interface ContextOptions extends Pick<Runtime, 'clock'> {
 }
 
 const NO_HEADERS = {};
+/** Of `X-Forwarded-Proto`. Each proxy of a chain adds the scheme of its own client behind the others. */
+const FIRST_IS_HTTPS = /^\s*https\s*(?:,|$)/i;
 const NO_PARAMETERS = {};
 
 /** Creates the context of a request when its header section has arrived. Never throws: the steps report mistakes. */
@@ -97,7 +99,7 @@ export function createContextFactory(options: ContextOptions) {
     const route = target.problem === undefined ? router.find('GET', target.path) : null;
     const { headers, socket } = request;
     const client = clients.identify(socket.remoteAddress ?? 'unknown', headers['x-forwarded-for']);
-    const isHttps = client.isOfProxy && headers['x-forwarded-proto'] === 'https';
+    const isHttps = client.isOfProxy && FIRST_IS_HTTPS.test(String(headers['x-forwarded-proto']));
     return {
       id: nextRequestId(),
       receivedAtMs: clock.monotonic(),
@@ -105,7 +107,6 @@ export function createContextFactory(options: ContextOptions) {
       response,
       fault,
       target,
-      // As seen by the client.
       base: findBase(target.authority ?? headers.host ?? '', isHttps ? 'https' : 'http'),
       client,
       limitHeaders: NO_HEADERS,

@@ -79,31 +79,51 @@ export function isDecodable(text: string): boolean {
   }
 }
 
+type Scheme = 'http' | 'https';
+
+const DEFAULT_PORTS: Readonly<Record<Scheme, number>> = { http: 80, https: 443 };
+
 /**
- * Finds the origin that URLs in a response start with: the operator's origin that matches the authority, else the first
- * one. Without such origins it consists of the scheme and the authority, and is empty if the authority is unusable.
+ * Finds the base of the URLs in a response: the operator's base URL whose origin is that of the request, else one whose host
+ * is, else the first. Without base URLs the base is the request's origin, and empty if the authority is unusable.
  *
- * @param baseUrls the operator's origins
+ * @param baseUrls the operator's base URLs
  * @returns a function of the client's name for the service: `Host`, or the authority of an absolute target
  */
 export function createBaseFinder(baseUrls: readonly string[]) {
-  const byAuthority = new Map(baseUrls.map((baseUrl) => [new URL(baseUrl).host, baseUrl]));
+  const known = new Map<string, string>();
+  // Of several bases with one name, the first is used.
+  for (const baseUrl of baseUrls.toReversed()) for (const name of namesOf(baseUrl)) known.set(name, baseUrl);
   const [first] = baseUrls;
-  return (authority: string, scheme: 'http' | 'https'): string => {
-    if (first !== undefined) return byAuthority.get(authority.toLowerCase()) ?? first;
-    return isUsable(authority) ? `${scheme}://${authority.toLowerCase()}` : '';
+
+  return (authority: string, scheme: Scheme): string => {
+    const origin = originOf(authority, scheme);
+    if (first === undefined) return origin;
+    return known.get(origin) ?? known.get(authority.toLowerCase()) ?? first;
   };
+}
+
+/** A base's origin, and its host for clients whose scheme is not known. */
+function namesOf(baseUrl: string): readonly string[] {
+  const { origin, host, port, protocol } = new URL(baseUrl);
+  const names = [origin, host];
+  return port === '' ? [...names, `${host}:${DEFAULT_PORTS[protocol.slice(0, -1) as Scheme]}`] : names;
 }
 
 /** A domain name has at most 253 characters (RFC 1035 section 2.3.4), and a port adds six. */
 const MAX_AUTHORITY_CHARACTERS = 260;
-const NAME_OR_ADDRESS_WITH_PORT = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?|\[([0-9a-f:.]{2,45})\])(?::(\d{1,5}))?$/i;
+const NAME_OR_ADDRESS_WITH_PORT = /^([a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?|\[([0-9a-f:.]{2,45})\])(?::(\d{1,5}))?$/i;
 const MAX_PORT = 65_535;
 
-/** A name or address with an optional port. Anything else could appear in a URL that others see. */
-function isUsable(authority: string): boolean {
-  if (authority.length > MAX_AUTHORITY_CHARACTERS) return false;
-  const [whole, ipv6, port = '1'] = NAME_OR_ADDRESS_WITH_PORT.exec(authority) ?? [];
-  if (whole === undefined || (ipv6 !== undefined && !isIPv6(ipv6))) return false;
-  return Number(port) >= 1 && Number(port) <= MAX_PORT;
+/**
+ * The origin of a name or address with an optional port. Empty for anything else, which could appear in a URL that others see.
+ */
+function originOf(authority: string, scheme: Scheme): string {
+  if (authority.length > MAX_AUTHORITY_CHARACTERS) return '';
+  const [, host, ipv6, digits] = NAME_OR_ADDRESS_WITH_PORT.exec(authority) ?? [];
+  if (host === undefined || (ipv6 !== undefined && !isIPv6(ipv6))) return '';
+  const port = Number(digits ?? DEFAULT_PORTS[scheme]);
+  if (port < 1 || port > MAX_PORT) return '';
+  const origin = `${scheme}://${host.toLowerCase()}`;
+  return port === DEFAULT_PORTS[scheme] ? origin : `${origin}:${digits}`;
 }

@@ -3,7 +3,6 @@ import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import { withRequest } from '../lib/work.ts';
-import { findAdvice } from './request/advice.ts';
 import type { Endpoint, PublicResponse, RequestContext } from './request/context.ts';
 import { parseQuery, readQuery } from './request/parameters.ts';
 import { applyConditions } from './response/conditions.ts';
@@ -53,8 +52,7 @@ export function createPipeline({ createContext, steps, responseSteps }: Pipeline
   function fail(context: RequestContext, thrown: unknown): void {
     const { response } = context;
     if (response.headersSent || response.destroyed) return;
-    const error = asAppError(thrown);
-    finish(context, problemResponse(error, findAdvice(error, context), context));
+    finish(context, problemResponse(asAppError(thrown), context));
   }
 
   /** @param fault why the bytes did not become a request */

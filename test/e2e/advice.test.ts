@@ -31,7 +31,6 @@ test.each([
   ['/pennantsample', '/@pennantsample'],
   ['/api/channel/pennantsample', '/api/channel/pennantsample?type=handle'],
   ['/channel/@PennantSample', '/api/channel/PennantSample?type=handle'],
-  ['/api/channels?ids=pennantsample', '/@pennantsample'],
   // An ID without its UC, or an uploads list
   [`/${ID.slice(2)}`, `/${ID}`],
   [`/UU${ID.slice(2)}`, `/${ID}`],
@@ -47,7 +46,6 @@ test.each([
   ['/https://consent.youtube.com/m?continue=https%3A%2F%2Fwww.youtube.com%2F%40pennantsample', '/@pennantsample'],
   ['/api/channel/https://www.youtube.com/@pennantsample', '/api/channel/pennantsample?type=handle'],
   ['/api/badge/youtube.com/@pennantsample', '/api/badge/@pennantsample'],
-  ['/api/channel/https%3A%2F%2Fwww.youtube.com%2F%40pennantsample', '/api/channel/pennantsample?type=handle'],
   // A tab of a channel page
   ['/@pennantsample/videos', '/@pennantsample'],
   [`/channel/${ID}/videos`, `/channel/${ID}`],
@@ -81,7 +79,6 @@ test.each([
     `api/badge/${LOWER}`,
   ].map((path) => [`/${path}`, 'Channel IDs are case-sensitive.']),
   [`/${LOWER}/avatar`, 'Channel IDs are case-sensitive.'],
-  [`/api/channels?ids=${LOWER}`, 'Channel IDs are case-sensitive.'],
   // An ID of the wrong length
   [`/${SHORT}`, `"${SHORT}" has 23 characters, a channel ID has 24.`],
   [`/api/channel/${SHORT}`, `"${SHORT}" has 23 characters, a channel ID has 24.`],
@@ -116,10 +113,15 @@ test.each([
   ['/api/banner/nobody', 'There is no channel with the handle or user name "nobody".'],
   ['/channel/UCnobodyhasthisone000000', 'There is no channel with the ID "UCnobodyhasthisone000000".'],
   [`/@pennantsample/avatar?width=0`, '"0" is not a valid width. Valid: a whole number from 1 to 4096.'],
-  ['/api/search', 'The parameter "q" is missing. Valid: a text of 1 to 100 characters.'],
+  // The first segments of endpoints are no names.
+  ['/api', 'There is nothing at "/api". GET / lists the endpoints.'],
+  ['/channel/', 'There is nothing at "/channel". GET / lists the endpoints.'],
+  ['/api/search', 'The parameter "q" is missing. Valid: a text of 1 to 100 characters, or what names a channel'],
   [`/${ID}/avatar#top`, 'The path contains a "#": leave the fragment out.'],
   [`/./${ID}/../avatar`, 'The path contains a dot segment: write the path without it.'],
+  // A malformed request
   ['/a%2Fb', 'none of them can be part of a name.'],
+  ['/api/channel/https%3A%2F%2Fwww.youtube.com%2F%40pennantsample', 'none of them can be part of a name.'],
 ])('%s needs no more than %s', async (url, expected) => {
   const { detail } = await get(url);
   expect(detail).toContain(expected);

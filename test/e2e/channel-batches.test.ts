@@ -190,21 +190,41 @@ describe('a batch of channels', () => {
   });
 });
 
+describe('a slip in a batch', () => {
+  test.each([
+    ['a bare name', 'pennant', '"pennant" is neither a channel ID nor an @handle. Did you mean /@pennant?'],
+    ['an ID in lower case', numberedChannelId(1).toLowerCase(), 'Channel IDs are case-sensitive.'],
+    ['control characters', '@\u001b\u202e', '"@\\u{1b}\\u{202e}" is neither'],
+    ['a long text', `@${'x'.repeat(4_000)}`, `"@${'x'.repeat(59)}…" is neither`],
+  ])('is an error of that item: %s', async (_what, slip, detail) => {
+    const app = await start();
+    const response = await app.batch([numberedChannelId(1), slip, numberedChannelId(2)]);
+    expect([response.status, response.headers['cache-control']]).toEqual([200, 'public, max-age=3600']);
+    expect(summaryOf(response)).toEqual([numberedChannelId(1), 'invalid_parameter', numberedChannelId(2)]);
+    expect(itemsOf(response)[1]).toMatchObject({ identifier: slip, error: { status: 400 } });
+    expect(itemsOf(response)[1]?.error?.detail).toContain(detail);
+    expect(app.source.loads).toHaveLength(2);
+  });
+
+  test('is none if it is a blank or an empty item', async () => {
+    const app = await start();
+    const query = `ids=,%20${ids(1)}%20,,&ids=&ids=+@number-2,%09`;
+    const response = await app.service.get(`/api/channels?${query}`);
+    expect(itemsOf(response).map(({ identifier }) => identifier)).toEqual([numberedChannelId(1), '@number-2']);
+    const fifty = Array.from({ length: 50 }, () => numberedChannelId(1));
+    expect(itemsOf(await app.service.get(`/api/channels?ids=,${fifty.join(',,')},`))).toHaveLength(50);
+  });
+});
+
 describe('a batch that is refused', () => {
   const service = useTestApp({ sources: [createCountedSource()] });
 
-  const LONG = 'x'.repeat(4_000);
   test.each([
     ['no parameter', '', '"ids" is missing'],
     ['an empty list', '?ids=', '"ids" is empty'],
-    ['an empty one of two', `?ids=${ids(1)}&ids=`, 'Value 2 of "ids" is empty'],
-    ['51 in two lists', `?ids=${ids(...range(1, 25))}&ids=${ids(...range(26, 51))}`, '1 to 50 values'],
-    ['an empty value', `?ids=${ids(1)},,${ids(2)}`, 'Value 2 of "ids" is empty'],
-    ['a bare name', `?ids=${ids(1)},pennant`, '"pennant" in "ids" is neither'],
-    ['a blank', `?ids=${ids(1)},%20@pennant`, '" @pennant" in "ids" is neither'],
-    ['control characters', `?ids=@%1b%E2%80%AE`, '"@\\u{1b}\\u{202e}" in "ids" is neither'],
-    ['a long value', `?ids=@${LONG}`, `"@${'x'.repeat(59)}…" in "ids" is neither`],
-    ['51 values', `?ids=${ids(...range(1, 51))}`, '1 to 50 values'],
+    ['nothing but commas and blanks', '?ids=,%20,', '1 to 50 channel IDs and @handles'],
+    ['51 values', `?ids=${ids(...range(1, 51))}`, '"ids" has 51 values. At most 50 are allowed.'],
+    ['51 in two lists', `?ids=${ids(...range(1, 25))}&ids=${ids(...range(26, 51))}`, 'At most 50 are allowed.'],
   ])('for %s names the mistake', async (_what, query, fault) => {
     const response = await service.get(`/api/channels${query}`);
     expect([response.status, response.json().code]).toEqual([400, 'invalid_parameter']);

@@ -81,6 +81,16 @@ describe('malformed and unusual HTTP', () => {
     ['a broken escape', 'GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
     ['broken UTF-8', 'GET /%ff HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
     ['broken UTF-8 in the query', 'GET /api/search?q=%ff HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['a space in the target', 'GET /a b HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['a space in the target of another method', 'PUT /a b HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['a space in the target of an unknown method', 'BREW /a b HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['a tab in the target of an unknown method', 'BREW /a\tb HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    [
+      'an unknown method and a long target',
+      `BREW /${LONG.slice(0, 700)} HTTP/1.1\r\nHost: a\r\n\r\n`,
+      405,
+      'method_not_allowed',
+    ],
     ['an invalid method with an unknown path', 'PUT /nowhere HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
     ['a malformed path with an invalid method', 'PUT /%zz HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
   ])('%s gets a JSON response', async (_what, request, status, code) => {
@@ -94,6 +104,7 @@ describe('malformed and unusual HTTP', () => {
       'cache-control': 'no-store',
       'x-request-id': problem.requestId,
     });
+    expect(problem.detail).not.toContain('Did you mean');
     expect(problem.type).toMatch(new RegExp(`^(?:http://a)?/problems#${code}$`));
     if (status === 405) expect(response.headers.allow).toBe('GET, HEAD, OPTIONS');
   });

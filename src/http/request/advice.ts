@@ -6,7 +6,6 @@ import { isVariant } from '../../domain/variants.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { RequestContext } from './context.ts';
 import { parseQuery } from './parameters.ts';
-import { isDecodable } from './target.ts';
 
 /** A text in the place of a channel's identifier that cannot be one. */
 export class InvalidIdentifier extends AppError {
@@ -40,8 +39,8 @@ const TAB =
 const LIST = /^(?:api\/)?(search|channels)\?(?=.*\b(?:q|ids)=[^&])[\x21-\x7e]{1,300}$/i;
 const ENDPOINT = /^(?:api\/)?(channel|banner|badge)\/([^/]+)/i;
 const USE = 'use the ID or the @handle of a channel.';
-/** Vulnerability scanners request many. */
-const FILE = /^[^\p{L}\p{N}]|\.[a-z]{2,5}$/iu;
+/** Files, of which vulnerability scanners request many, and the first segments of endpoints. */
+const NO_NAME = /^[^\p{L}\p{N}]|\.[a-z]{2,5}$|^(?:api|badge|banner|c|channels?|search|user)$/iu;
 
 /**
  * All advice: for which faults, and a sentence or the request that works. The first that applies is given. No source is asked,
@@ -118,7 +117,7 @@ const ADVICE: readonly [faults: readonly Fault[], advise: (failed: FailedRequest
   [
     ['path', 'identifier'],
     ({ fault, path, text }) =>
-      fault === 'path' && FILE.test(text) ? undefined : requestFor(refsOfBareIdentifier(text)[0], path),
+      fault === 'path' && NO_NAME.test(text) ? undefined : requestFor(refsOfBareIdentifier(text)[0], path),
   ],
 ];
 
@@ -141,30 +140,29 @@ function escaped(identifier: string): string {
 
 const FAULTS: Partial<Record<ErrorCode, Fault>> = {
   route_not_found: 'path',
-  malformed_request: 'path',
   invalid_parameter: 'parameter',
   channel_not_found: 'channel',
 };
 
-function readFailure(error: AppError, { target, request, pathParameters }: RequestContext): FailedRequest | undefined {
+function readFailure(error: AppError, { target, pathParameters }: RequestContext): FailedRequest | undefined {
   const fault = error instanceof InvalidIdentifier ? 'identifier' : FAULTS[error.code];
-  // A whole address that was escaped is malformed, because it has an escaped slash.
-  const rawPath = error.code === 'malformed_request' ? (request.url ?? '') : target.path;
-  if (fault === undefined || rawPath.length > MAX_PASTED_CHARACTERS || !isDecodable(rawPath)) return undefined;
-  const path = decodeURIComponent(rawPath.slice(1));
+  if (fault === undefined || target.path.length > MAX_PASTED_CHARACTERS) return undefined;
+  const path = decodeURIComponent(target.path.slice(1));
   // The router's path has no empty segments.
   const end = path.replace(/^api\/(?:channels?|banner|badge)\//i, '').replace(/(https?:)\/+/i, '$1//');
   const text = error instanceof InvalidIdentifier ? error.text : fault === 'path' ? end : pathParameters.identifier;
   return { fault, path, query: target.query, text: text ?? '' };
 }
 
+const ORIGIN = /^https?:\/\/[^/]*/;
+
 /** Advice for the detail of an error, as a sentence; empty if there is none. */
 export function findAdvice(error: AppError, context: RequestContext): string {
-  if (context.fault !== undefined) return '';
   const failed = readFailure(error, context);
+  const basePath = context.base.replace(ORIGIN, '');
   for (const [faults, advise] of ADVICE) {
     const advice = failed !== undefined && faults.includes(failed.fault) ? advise(failed) : undefined;
-    if (advice !== undefined) return advice.startsWith('/') ? `Did you mean ${advice}?` : advice;
+    if (advice !== undefined) return advice.startsWith('/') ? `Did you mean ${basePath}${advice}?` : advice;
   }
-  return error.code === 'route_not_found' ? 'GET / lists the endpoints.' : '';
+  return error.code === 'route_not_found' ? `GET ${basePath}/ lists the endpoints.` : '';
 }

@@ -123,10 +123,11 @@ const MAX_SEARCH_CODE_POINTS = 100;
 
 const SEARCH_TEXT: Parameter<string> = {
   description:
-    'The search text, without surrounding blanks: up to 100 characters, or an ID, @handle or address of a channel.',
+    `The search text, without surrounding blanks: up to ${MAX_SEARCH_CODE_POINTS} characters, or an ID, @handle or address ` +
+    `of a channel, up to ${MAX_PASTED_CHARACTERS} characters.`,
   example: 'pennant',
   schema: { type: 'string', minLength: 1, maxLength: MAX_PASTED_CHARACTERS },
-  expected: `a text of 1 to ${MAX_SEARCH_CODE_POINTS} characters`,
+  expected: `a text of 1 to ${MAX_SEARCH_CODE_POINTS} characters, or what names a channel, of at most ${MAX_PASTED_CHARACTERS}`,
   isRequired: true,
   read(text) {
     const trimmed = text.trim();
@@ -137,19 +138,20 @@ const SEARCH_TEXT: Parameter<string> = {
 
 export const SEARCH_QUERY = { q: SEARCH_TEXT, limit: wholeNumber(1, 20, 'Maximum number of results.', 5, 20) };
 
-const MAX_BATCH = 50;
+export const MAX_BATCH = 50;
 
-/** Splits the list. The endpoint checks each value. */
+/** Splits the list. Blanks and empty values do not count. The endpoint reads each value, and refuses too many. */
 const BATCH_IDS: Parameter<readonly string[]> = {
   description: 'Channel IDs and @handles, separated by commas. Several parameters `ids` are joined.',
   example: ['UCPennantSample00000001A', '@pennantsample'],
   schema: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: MAX_BATCH },
-  expected: `1 to ${MAX_BATCH} values, separated by commas`,
+  expected: `1 to ${MAX_BATCH} channel IDs and @handles, separated by commas`,
   isRequired: true,
   isJoined: true,
   read(text) {
-    const values = text.split(',', MAX_BATCH + 1);
-    return text === '' || values.length > MAX_BATCH ? undefined : values;
+    const values = text.split(',').map((value) => value.trim());
+    const given = values.filter((value) => value !== '');
+    return given.length > 0 ? given : undefined;
   },
 };
 

@@ -52,24 +52,27 @@ export function createClientErrors({ connections, respond }: ClientErrorOptions)
   };
 }
 
+const INVALID_TARGET = malformed(
+  'The request target is no path or URL, or has characters that must be percent-encoded.',
+);
+
 /** By the code of Node's parser (llhttp). Any other code is a request that is not valid. */
 const FAULTS: ReadonlyMap<string, AppError> = new Map([
   ['HPE_HEADER_OVERFLOW', HEADERS_TOO_LARGE],
-  [
-    'HPE_INVALID_URL',
-    malformed('The request target is no path or URL, or has characters that must be percent-encoded.'),
-  ],
+  ['HPE_INVALID_URL', INVALID_TARGET],
   ['ERR_HTTP_REQUEST_TIMEOUT', new AppError('request_timeout', 'The request did not arrive in time.')],
 ]);
 
 /** The beginning of a request line (RFC 9112 section 3) with any method. Anything else is not HTTP. */
 const METHOD_AND_TARGET = /^[!#$%&'*+.^_`|~\w-]+ (?:\/|https?:\/\/)/;
+/** The target has no space or control character. The line may end in the target or in the version, where a slice ends. */
+const REQUEST_LINE = /^\S+ [^\0-\x20\x7f]+(?: [HTP/\d.]*)?$/;
 
 function faultOf(error: ParserError): AppError {
   const { code = '', rawPacket, bytesParsed = 0 } = error;
   const isOfMethod = code === 'HPE_INVALID_METHOD' || code === 'HPE_INVALID_CONSTANT';
   const text = isOfMethod ? (rawPacket?.toString('latin1') ?? '') : '';
-  const unreadableLine = text.slice(text.lastIndexOf('\n', bytesParsed - 1) + 1);
-  if (METHOD_AND_TARGET.test(unreadableLine)) return methodNotAllowed();
+  const [line = ''] = text.slice(text.lastIndexOf('\n', bytesParsed - 1) + 1).split(/\r?\n/, 1);
+  if (METHOD_AND_TARGET.test(line)) return REQUEST_LINE.test(line) ? methodNotAllowed() : INVALID_TARGET;
   return FAULTS.get(code) ?? malformed(NOT_HTTP);
 }

@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
 import { ALLOWED_METHODS } from '../request/admission.ts';
+import { findAdvice } from '../request/advice.ts';
 import type { PublicResponse, RequestContext } from '../request/context.ts';
 import { cacheStatusFields, PROBLEM_MEDIA_TYPE, publicFor } from './fields.ts';
 
@@ -116,12 +117,13 @@ export function asAppError(thrown: unknown): AppError {
 /** The detail of a bug for clients. */
 const BUG = 'Something went wrong here. Please report it with the request id.';
 
-/**
- * The response to a failed request.
- *
- * @param hint follows the error's message in the detail
- */
-export function problemResponse(error: AppError, hint: string, { base, id }: RequestContext): PublicResponse {
+/** What is wrong, and advice if there is some. */
+export function detailOf(error: AppError, context: RequestContext): string {
+  return `${error.message} ${findAdvice(error, context)}`.trimEnd();
+}
+
+/** The response to a failed request. */
+export function problemResponse(error: AppError, context: RequestContext): PublicResponse {
   const { code, outcome, retryAfterMs } = error;
   const problem: Problem = PROBLEMS[code];
   const status = statusOf(error);
@@ -137,12 +139,12 @@ export function problemResponse(error: AppError, hint: string, { base, id }: Req
   if (status === 405) headers.allow = ALLOWED_METHODS;
   if (outcome !== undefined) Object.assign(headers, cacheStatusFields(outcome));
   const body = {
-    type: `${base}/problems#${code}`,
+    type: `${context.base}/problems#${code}`,
     title: problem.title,
     status,
-    detail: hint === '' ? error.message : `${error.message} ${hint}`,
+    detail: detailOf(error, context),
     code,
-    requestId: id,
+    requestId: context.id,
   };
   return { status, headers, body: JSON.stringify(body), outcome, error };
 }

@@ -4,10 +4,10 @@ import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, findHandle, findIdentifier } from '../../domain/identifier.ts';
 import { quoted } from '../../lib/printable.ts';
 import { InvalidIdentifier } from '../request/advice.ts';
-import { defineEndpoint, type Endpoint } from '../request/context.ts';
-import { BATCH_QUERY } from '../request/parameters.ts';
+import { defineEndpoint, type Endpoint, type RequestContext } from '../request/context.ts';
+import { BATCH_QUERY, InvalidParameter, MAX_BATCH } from '../request/parameters.ts';
 import { keptForMs, publicFor } from '../response/fields.ts';
-import { PROBLEMS } from '../response/problems.ts';
+import { detailOf, PROBLEMS } from '../response/problems.ts';
 import { type ImageUrlStyle, jsonResponse, recordOf } from '../response/serializers.ts';
 
 interface ChannelBatchRouteOptions extends ImageUrlStyle {
@@ -16,10 +16,18 @@ interface ChannelBatchRouteOptions extends ImageUrlStyle {
 
 /** The records of many channels in one response. */
 export function channelBatchRoute({ channelBatches, urlForm }: ChannelBatchRouteOptions): Endpoint {
-  function itemOf(identifier: string, result: BatchResult, base: string): object {
-    if (!(result instanceof AppError)) return { identifier, channel: recordOf(result.channel, base, { urlForm }) };
-    const { code, message: detail } = result;
-    return { identifier, error: { status: PROBLEMS[code].status, code, detail } };
+  function itemOf(identifier: string, result: BatchResult, context: RequestContext): object {
+    if (!(result instanceof AppError))
+      return { identifier, channel: recordOf(result.channel, context.base, { urlForm }) };
+    const { code } = result;
+    return { identifier, error: { status: PROBLEMS[code].status, code, detail: detailOf(result, context) } };
+  }
+
+  /** In the order of the request. */
+  async function getResults(identifiers: readonly string[]): Promise<BatchResult[]> {
+    const read = identifiers.map(readIdentifier);
+    const found = await channelBatches.getChannels(read.flatMap((ref) => (ref instanceof AppError ? [] : [ref])));
+    return read.map((ref) => (ref instanceof AppError ? ref : (found.shift() as BatchResult)));
   }
 
   return defineEndpoint({
@@ -36,24 +44,23 @@ export function channelBatchRoute({ channelBatches, urlForm }: ChannelBatchRoute
     example: ({ channelId, handle }) =>
       `/api/channels?ids=${channelId}${handle === null ? '' : `,${encodeURI(handle)}`}`,
     async respond({ query: { ids } }, context) {
-      const results = await channelBatches.getChannels(ids.map(parseId));
-      const items = ids.map((identifier, index) => itemOf(identifier, results[index] as BatchResult, context.base));
+      if (ids.length > MAX_BATCH) {
+        throw new InvalidParameter(
+          'ids',
+          `The parameter "ids" has ${ids.length} values. At most ${MAX_BATCH} are allowed.`,
+        );
+      }
+      const results = await getResults(ids);
+      const items = ids.map((identifier, index) => itemOf(identifier, results[index] as BatchResult, context));
       return jsonResponse(overallOutcome(results), { results: items }, cacheControlOf(results));
     },
   });
 }
 
-function parseId(identifier: string, at: number): ChannelRef {
+/** The error concerns this item only. */
+function readIdentifier(identifier: string): ChannelRef | InvalidIdentifier {
   const ref = identifier.startsWith('@') ? findHandle(identifier) : findIdentifier(identifier, 'id');
-  if (ref !== undefined) return ref;
-  const fault =
-    identifier === ''
-      ? `Value ${at + 1} of "ids" is empty.`
-      : `${quoted(identifier)} in "ids" is neither a channel ID nor an @handle.`;
-  throw new InvalidIdentifier(
-    identifier,
-    `${fault} Valid: channel IDs and @handles, separated by commas without blanks.`,
-  );
+  return ref ?? new InvalidIdentifier(identifier, `${quoted(identifier)} is neither a channel ID nor an @handle.`);
 }
 
 /** The shortest remaining time of all results. `no-store` after a failure, because the next request may get more. */

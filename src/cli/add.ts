@@ -10,7 +10,7 @@ import { createDirectory, readTextIfThere, replaceFile } from '../lib/file-syste
 import { describeFailure } from '../lib/logger.ts';
 import { printable } from '../lib/printable.ts';
 import { channelFileOf } from '../sources/catalog/channel-file.ts';
-import { imagesDirOf } from '../sources/catalog/image-files.ts';
+import { imagesDirOf } from '../sources/catalog/files.ts';
 import { parseRecord, RecordRefusedError } from '../sources/catalog/record.ts';
 import { defineCommand, requireRefs } from './command.ts';
 

@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { startForTest, type TestApp } from '../helpers/app.ts';
@@ -74,11 +74,28 @@ test('new bytes under an old name never have the ETag of the old ones, also whil
   expect(status).toBe(304);
 });
 
+test('new bytes with the size and the time of the old ones are seen', async () => {
+  const [small, large] = [await imageOf(32), await imageOf(48)];
+  const avatar = join(images, 'avatar.png');
+  for (const [width, bytes] of [[32, small] as const, [48, large] as const]) {
+    // A decoder ignores what follows the image.
+    await writeFile(avatar, Buffer.concat([bytes, Buffer.alloc(100_000 - bytes.length)]));
+    await utimes(avatar, 1_000, 1_000);
+    expect((await decodeImage((await getAvatar()).bytes)).width).toBe(width);
+  }
+});
+
 test('an image that is missing is an error that says so, until it is there again', async () => {
   await rm(join(images, 'avatar.png'));
   expect(codeOf(await getAvatar())).toEqual([502, 'upstream_invalid']);
   await replaceAvatar(await imageOf(64));
   expect((await getAvatar()).status).toBe(200);
+});
+
+test('an image that disappears is served as it was stored', async () => {
+  const { bytes } = await getAvatar();
+  await rm(join(images, 'avatar.png'));
+  expect(await getAvatar()).toMatchObject({ status: 200, bytes });
 });
 
 test('a link that leads out of the folder, a folder and a file that is too large are refused', async () => {

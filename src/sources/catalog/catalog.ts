@@ -1,18 +1,16 @@
-import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { type CatalogImage, type Channel, hitOf, type SearchHit } from '../../domain/channel.ts';
+import { type CatalogImage, type Channel, hitOf, type OriginalRef, type SearchHit } from '../../domain/channel.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { isSystemError } from '../../lib/file-system.ts';
-import { type CatalogRecords, CatalogUnusableError, channelFileOf, readChannelFile } from './channel-file.ts';
-import { findImage, readImage } from './image-files.ts';
-import type { CatalogRecord } from './record.ts';
-import { createTextIndex, type TextIndex } from './text-index.ts';
+import { CatalogUnusableError, channelFileOf, readChannelFile } from './channel-file.ts';
+import { findImage, imagesDirOf, readImage, stateOf } from './files.ts';
+import { searchChannels } from './search.ts';
 
 /** The sample catalog of the project. */
 export const SHIPPED_SAMPLES_DIR = fileURLToPath(new URL('../../../samples', import.meta.url));
 
-/** Between two looks at the file. */
+/** Between two looks at the folder. */
 const LOOK_INTERVAL_MS = 1_000;
 const FIRST_SAMPLE = 'UCPennantSample00000001A';
 
@@ -22,13 +20,13 @@ interface CatalogOptions {
   readonly clock?: Clock;
   /** Called after the channels have changed. */
   readonly onChange?: () => void;
-  /** Called with a sentence for the operator when the file cannot be used, and with `null` when it can be used again. */
+  /** Called with a sentence for the operator when the folder cannot be used, and with `null` when it can be used again. */
   readonly onStateChange?: (problem: string | null) => void;
 }
 
 /**
- * The operator's own channels: the files of a folder, in memory. A file of channels that changes is read again. While it cannot be
- * used, the channels that were read last are served.
+ * The operator's own channels: the files of a folder, in memory. When the folder changes, its channels are read again. While they
+ * cannot be used, the channels that were read last are served.
  */
 export interface Catalog {
   /** The channel; `undefined` if the catalog does not have it. */
@@ -43,11 +41,6 @@ export interface Catalog {
   close(): void;
 }
 
-interface Contents {
-  readonly records: CatalogRecords;
-  readonly search: TextIndex;
-}
-
 /** @throws CatalogUnusableError if the file cannot be read or a line has a mistake */
 export async function openCatalog({
   folder,
@@ -55,23 +48,22 @@ export async function openCatalog({
   onChange = () => {},
   onStateChange = () => {},
 }: CatalogOptions): Promise<Catalog> {
-  const file = channelFileOf(folder);
-  let seen: string | undefined = await stateOf(file);
-  let contents = await readContents(folder);
+  let seen: string | undefined = await stateOfFolder(folder);
+  let channels = await readChannelFile(folder);
   let problem: string | null = null;
   let isClosed = false;
 
   async function readChanges(): Promise<void> {
-    const state = await stateOf(file);
+    const state = await stateOfFolder(folder);
     if (state === seen) return;
     seen = state;
     try {
-      contents = await readContents(folder);
+      channels = await readChannelFile(folder);
       onChange();
       report(null);
     } catch (error) {
       if (!(error instanceof CatalogUnusableError)) throw error;
-      // After an error of the disk (which has a cause), the file is read again; after a mistake in a line, when the file changes.
+      // After an error of the disk (which has a cause), the file is read again; after a mistake in a line, when the folder changes.
       if (error.cause !== undefined) seen = undefined;
       report(error.message);
     }
@@ -88,29 +80,31 @@ export async function openCatalog({
   }
   let cancelLook = clock.after(LOOK_INTERVAL_MS, () => void look());
 
-  async function channelOf(record: CatalogRecord): Promise<Channel> {
-    const { username: _, bannerFile, avatarFile, ...fields } = record;
-    const [banner, avatar] = await Promise.all([findImage(folder, bannerFile), findImage(folder, avatarFile)]);
-    return { ...fields, banner, avatar };
+  /** With the keys of the images as they are now. An image that cannot be found keeps its last key. */
+  async function withCurrentImages(channel: Channel): Promise<Channel> {
+    const [banner, avatar] = await Promise.all([currentImage(channel.banner), currentImage(channel.avatar)]);
+    return { ...channel, banner, avatar };
+  }
+
+  async function currentImage(image: OriginalRef | null): Promise<OriginalRef | null> {
+    if (image?.kind !== 'catalog-file') return image;
+    return (await findImage(folder, image.fileName)) ?? image;
   }
 
   return {
     async find({ kind, key }) {
-      const record = kind === 'custom' ? undefined : contents.records[kind].get(key);
-      return record && channelOf(record);
+      const found = kind === 'custom' ? undefined : channels[kind].get(key);
+      return found && withCurrentImages(found.channel);
     },
 
     async search(query, limit) {
-      const { records, search } = contents;
-      const found = search(query, limit).flatMap((id) => records.id.get(id) ?? []);
-      return Promise.all(found.map(async (record) => hitOf(await channelOf(record))));
+      return searchChannels(channels.id.values(), query, limit).map(hitOf);
     },
 
     async examples(count) {
-      const { id: byId } = contents.records;
-      const first = byId.get(FIRST_SAMPLE);
-      const chosen = new Set([...(first === undefined ? [] : [first]), ...byId.values().take(count)]);
-      return Promise.all([...chosen].slice(0, count).map(channelOf));
+      const first = channels.id.get(FIRST_SAMPLE);
+      const chosen = new Set([...(first === undefined ? [] : [first]), ...channels.id.values().take(count)]);
+      return Promise.all([...chosen].slice(0, count).map(({ channel }) => withCurrentImages(channel)));
     },
 
     readImage: (image) => readImage(folder, image),
@@ -122,18 +116,13 @@ export async function openCatalog({
   };
 }
 
-/** Changes with the file. */
-async function stateOf(file: string): Promise<string> {
-  try {
-    const { ino, size, mtimeMs } = await stat(file);
-    return `${ino}:${size}:${mtimeMs}`;
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    return error.message;
-  }
+/** A text that changes with the file of the channels, and when an image is added, replaced or removed. */
+async function stateOfFolder(folder: string): Promise<string> {
+  const states = [channelFileOf(folder), imagesDirOf(folder)].map((path) => stateOf(path).catch(reasonOf));
+  return (await Promise.all(states)).join(' ');
 }
 
-async function readContents(folder: string): Promise<Contents> {
-  const records = await readChannelFile(folder);
-  return { records, search: await createTextIndex(records.id.values()) };
+function reasonOf(error: unknown): string {
+  if (isSystemError(error)) return error.message;
+  throw error;
 }

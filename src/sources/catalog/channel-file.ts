@@ -1,18 +1,23 @@
-import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CatalogImage } from '../../domain/channel.ts';
 import { OperatorError } from '../../domain/errors.ts';
 import type { IdentifierKind } from '../../domain/identifier.ts';
 import { isSystemError } from '../../lib/file-system.ts';
 import { printable } from '../../lib/printable.ts';
-import { type CatalogRecord, namesOf, parseRecord, RecordRefusedError } from './record.ts';
+import { FileRefusedError, findImage, MIB, readFileIn } from './files.ts';
+import { namesOf, parseRecord, RecordRefusedError } from './record.ts';
+import { type SearchableChannel, searchable } from './search.ts';
 
+const MAX_FILE_MIB = 64;
+/** Several times the longest possible record. */
+const MAX_LINE_MIB = 1;
 /** Enough for a path and a mistake. */
 const MAX_MESSAGE_CHARACTERS = 1_000;
+/** How long lines are read before other work runs. */
+const STEP_MS = 5;
 
-const BYTE_ORDER_MARK = /^\u{feff}/u;
-/** What bytes that are no UTF-8 are read as. */
-const REPLACEMENT = '\u{fffd}';
+const LINE_FEED = 0x0a;
 
 /** The catalog cannot be read. The message, for the operator, names the file and the line. */
 export class CatalogUnusableError extends OperatorError {
@@ -28,47 +33,100 @@ export function channelFileOf(folder: string): string {
 }
 
 /** The channels of a catalog, found by their ID, handle or user name. A catalog has no custom names. */
-export type CatalogRecords = Readonly<Record<Exclude<IdentifierKind, 'custom'>, ReadonlyMap<string, CatalogRecord>>>;
+export type OwnChannels = Readonly<Record<Exclude<IdentifierKind, 'custom'>, ReadonlyMap<string, SearchableChannel>>>;
 
 /**
  * Reads all channels, in steps between which other work runs.
  *
- * @throws CatalogUnusableError if the file cannot be read, a line has a mistake, or two lines have the same ID or name
+ * @throws CatalogUnusableError if the file cannot be read, a line has a mistake or names an image that is not there, or two
+ *   lines have the same ID or name
  */
-export async function readChannelFile(folder: string): Promise<CatalogRecords> {
+export async function readChannelFile(folder: string): Promise<OwnChannels> {
   const file = channelFileOf(folder);
-  const records = {
-    id: new Map<string, CatalogRecord>(),
-    handle: new Map<string, CatalogRecord>(),
-    username: new Map<string, CatalogRecord>(),
-  };
-  try {
-    let number = 0;
-    for await (const line of createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity })) {
-      number += 1;
-      const text = number === 1 ? line.replace(BYTE_ORDER_MARK, '') : line;
-      if (text.trim() === '') continue;
-      try {
-        if (text.includes(REPLACEMENT)) throw new RecordRefusedError('', 'not UTF-8');
-        const record = parseRecord(text);
-        const { handleKey, usernameKey } = namesOf(record);
-        add('channelId', records.id, record.channelId, record);
-        add('customUrl', records.handle, handleKey, record);
-        add('username', records.username, usernameKey, record);
-      } catch (error) {
-        if (!(error instanceof RecordRefusedError)) throw error;
-        throw new CatalogUnusableError(`${file}, line ${number}: ${error.message}`);
-      }
+  const channels = { id: new Map(), handle: new Map(), username: new Map() };
+  let number = 0;
+  let stepEndsMs = 0;
+  for (const line of linesOf(await readBytes(folder, file))) {
+    number += 1;
+    if (performance.now() > stepEndsMs) {
+      await nextTurn();
+      stepEndsMs = performance.now() + STEP_MS;
     }
+    try {
+      await addLine(channels, folder, line);
+    } catch (error) {
+      if (!(error instanceof RecordRefusedError)) throw error;
+      throw new CatalogUnusableError(`${file}, line ${number}: ${error.message}`);
+    }
+  }
+  return channels;
+}
+
+async function readBytes(folder: string, file: string): Promise<Buffer> {
+  try {
+    return await readFileIn(folder, file, MAX_FILE_MIB);
   } catch (error) {
+    if (error instanceof FileRefusedError) throw new CatalogUnusableError(`${file} ${error.message}.`);
     if (!isSystemError(error)) throw error;
     throw new CatalogUnusableError(`${file} cannot be read (${error.message}).`, { cause: error });
   }
-  return records;
 }
 
-function add(field: string, known: Map<string, CatalogRecord>, key: string | null, record: CatalogRecord): void {
+function* linesOf(bytes: Buffer): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; ) {
+    const feed = bytes.indexOf(LINE_FEED, start);
+    const end = feed === -1 ? bytes.length : feed;
+    yield bytes.subarray(start, end);
+    start = end + 1;
+  }
+}
+
+type Channels = Readonly<Record<keyof OwnChannels, Map<string, SearchableChannel>>>;
+
+/** @throws RecordRefusedError */
+async function addLine(channels: Channels, folder: string, line: Buffer): Promise<void> {
+  const text = decode(line);
+  if (text.trim() === '') return;
+  const record = parseRecord(text);
+  const { username: _, bannerFile, avatarFile, ...fields } = record;
+  const channel = searchable({
+    ...fields,
+    banner: await requireImage('bannerFile', folder, bannerFile),
+    avatar: await requireImage('avatarFile', folder, avatarFile),
+  });
+  const { handleKey, usernameKey } = namesOf(record);
+  add('channelId', channels.id, record.channelId, channel);
+  add('customUrl', channels.handle, handleKey, channel);
+  add('username', channels.username, usernameKey, channel);
+}
+
+/** Drops a byte order mark. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function decode(line: Buffer): string {
+  if (line.length > MAX_LINE_MIB * MIB) throw new RecordRefusedError('', `has more than ${MAX_LINE_MIB} MiB`);
+  try {
+    return utf8.decode(line);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new RecordRefusedError('', 'not UTF-8');
+  }
+}
+
+async function requireImage(field: string, folder: string, fileName: string | null): Promise<CatalogImage | null> {
+  if (fileName === null) return null;
+  const image = await findImage(folder, fileName);
+  if (image !== undefined) return image;
+  throw new RecordRefusedError(field, `images/${fileName} cannot be found`);
+}
+
+function add(
+  field: string,
+  known: Map<string, SearchableChannel>,
+  key: string | null,
+  channel: SearchableChannel,
+): void {
   if (key === null) return;
   if (known.has(key)) throw new RecordRefusedError(field, `an earlier line has ${key}, too`);
-  known.set(key, record);
+  known.set(key, channel);
 }

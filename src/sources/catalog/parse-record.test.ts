@@ -73,10 +73,7 @@ it.each([
   [DEEP, 'must be a JSON object, got a list of 1'],
   [`{"channelId":"${FULL.channelId}","links":${DEEP}}`, 'title'],
   [JSON.stringify(FULL).replace('{', '{"__proto__":{},'), '__proto__: no such field'],
-  // The line is the file's, not line 1 of this text.
-  ['{"title": nothing}', /^not JSON: (?!.*\bline\b)/],
-  ['\u001b[2J\u009b31m', /^not JSON: [^\p{Cc}]{1,160}$/u],
-  [`{"${'x'.repeat(100_000)}\u001b`, /^not JSON: [^\p{Cc}]{1,160}$/u],
+  ['{"title": nothing}', /^not JSON$/],
 ])('the line %.40s is refused', (line, message) => {
   expect(() => parseRecord(line)).toThrow(RecordRefusedError);
   expect(() => parseRecord(line)).toThrow(message);

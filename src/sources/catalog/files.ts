@@ -1,0 +1,74 @@
+import { constants } from 'node:fs';
+import { open, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import type { CatalogImage } from '../../domain/channel.ts';
+import { AppError } from '../../domain/errors.ts';
+import { hasErrorCode, isSystemError } from '../../lib/file-system.ts';
+
+export const MIB = 1024 * 1024;
+const MAX_IMAGE_MIB = 16;
+
+/** Without `O_NONBLOCK`, opening a named pipe waits for a program that writes to it. */
+const HOW_TO_OPEN = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+
+/** A file that exists and is not read. The message completes a sentence that begins with its name. */
+export class FileRefusedError extends Error {}
+
+/**
+ * Reads a file of a catalog's folder: a regular file, which no link leads out of the folder.
+ *
+ * @throws FileRefusedError for any other file, and for a larger one
+ */
+export async function readFileIn(folder: string, path: string, maxMib: number): Promise<Buffer> {
+  const real = await realpath(path);
+  if (!real.startsWith((await realpath(folder)) + sep)) throw new FileRefusedError('leads out of the folder');
+  await using file = await open(real, HOW_TO_OPEN);
+  const stats = await file.stat();
+  if (!stats.isFile()) throw new FileRefusedError('is not a regular file');
+  if (stats.size > maxMib * MIB) throw new FileRefusedError(`has more than ${maxMib} MiB`);
+  return await file.readFile();
+}
+
+/** A text that changes with a file or folder, also if its size and its time of modification stay. @throws a system error */
+export async function stateOf(path: string): Promise<string> {
+  const { ino, size, mtimeMs, ctimeMs } = await stat(path);
+  return `${ino}:${size}:${mtimeMs}:${ctimeMs}`;
+}
+
+/** The folder of the images in a catalog's folder. */
+export function imagesDirOf(folder: string): string {
+  return join(folder, 'images');
+}
+
+/** An image with a key that changes with its file; `undefined` if it cannot be found. */
+export async function findImage(folder: string, fileName: string): Promise<CatalogImage | undefined> {
+  const path = join(imagesDirOf(folder), fileName);
+  try {
+    return { kind: 'catalog-file', key: `catalog:${path}:${await stateOf(path)}`, fileName };
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Reads an image.
+ *
+ * @throws AppError `image_not_found` if there is no such file or it is refused; `upstream_unavailable` if it cannot be read
+ */
+export async function readImage(folder: string, { fileName }: CatalogImage): Promise<Buffer> {
+  try {
+    return await readFileIn(folder, join(imagesDirOf(folder), fileName), MAX_IMAGE_MIB);
+  } catch (error) {
+    if (error instanceof FileRefusedError) throw noSuchImage(`${fileName} ${error.message}`);
+    if (!isSystemError(error)) throw error;
+    if (hasErrorCode(error, 'ENOENT', 'ENOTDIR')) throw noSuchImage(`there is no ${fileName}`);
+    throw new AppError('upstream_unavailable', 'The file of the image cannot be read at the moment.', { cause: error });
+  }
+}
+
+function noSuchImage(reason: string): AppError {
+  return new AppError('image_not_found', 'The catalog names an image that it does not have.', {
+    cause: new Error(reason),
+  });
+}

@@ -59,6 +59,11 @@ describe('a badge image', () => {
     ['&color=blue', '007ec6'],
     ['&color=rebeccapurple', '663399'],
     ['&color=gray', '555555'],
+    ['&color=%20White%20', 'ffffff'],
+    ['&color=SUCCESS', '44bb00'],
+    ['&color=rgb(1,%202,%203)', '010203'],
+    ['&color=hsl(120,100%25,25%25)', '008000'],
+    ['&color=%23ff00ff80', 'ff7fff'],
   ])('with "%s" has the color %s on the right', async (query, color) => {
     const { text } = await service.get(`/api/badge/${SAMPLE}.svg?style=flat-square${query}`);
     expect(await colorAt(text, -3, 2)).toBe(color);

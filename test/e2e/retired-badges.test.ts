@@ -1,5 +1,5 @@
 import { makeBadge } from 'badge-maker';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { useTestApp } from '../helpers/app.ts';
 
 /* The badges of shields.io for channels, at their own paths: in a README, only the host is exchanged. */
@@ -83,4 +83,41 @@ test.each([
 test.each(['@pennantsample.svg', 'PennantSample'])('%s: a name leads to the channel, too', async (name) => {
   const { text } = await service.get(`/youtube/channel/subscribers/${name}`);
   expect(text).toContain('<title>Subscribers: 1.28M</title>');
+});
+
+describe('with .json', () => {
+  test('the fields are those of shields.io, with label= and color=', async () => {
+    const { status, headers, text } = await service.get(`/youtube/channel/views/${ID}.json?style=social&logo=x`);
+    expect(text).toBe(
+      JSON.stringify({
+        label: 'views',
+        message: '96.3M',
+        color: 'red',
+        link: [`https://www.youtube.com/channel/${ID}`],
+        name: 'views',
+        value: '96.3M',
+      }),
+    );
+    const badge = await service.get(`/api/badge/${ID}?metric=views`);
+    for (const name of ['content-type', 'cache-control', 'access-control-allow-origin']) {
+      expect([status, name, headers[name]]).toEqual([200, name, badge.headers[name]]);
+    }
+    const etag = String(headers.etag);
+    const unchanged = await service.get(`/youtube/channel/views/${ID}.json`, { 'if-none-match': etag });
+    expect([unchanged.status, unchanged.text]).toEqual([304, '']);
+
+    const own = await service.get('/youtube/channel/subscribers/@pennantsample.json?label=Subs&color=9CF');
+    expect(own.json()).toMatchObject({ label: 'Subs', name: 'Subs', color: '#9cf', value: '1.28M' });
+  });
+
+  test.each([
+    ['subscribers/@nobodyhasthisone.json', 404, 'channel_not_found'],
+    ['views/%20.json', 400, 'invalid_parameter'],
+    [`views/${ID}.json?color=nocolor`, 400, 'invalid_parameter'],
+    [`videos/${ID}.json`, 404, 'route_not_found'],
+  ])('an error is JSON with its status: %s', async (path, status, code) => {
+    const response = await service.get(`/youtube/channel/${path}`);
+    expect([response.status, response.headers['content-type']]).toEqual([status, 'application/problem+json']);
+    expect(response.json().code).toBe(code);
+  });
 });

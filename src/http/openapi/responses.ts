@@ -86,6 +86,7 @@ export const RESPONSES = {
   Batch: lookedUp('records', 'ChannelBatch'),
   Results: lookedUp('results', 'SearchResults'),
   Badge: lookedUp('badge', 'Badge'),
+  RetiredBadge: lookedUp('badge', 'RetiredBadge'),
   BadgeImage: response('The badge.', { 'image/svg+xml': { schema: { type: 'string' } } }, [
     ...LOOKED_UP_FIELDS,
     'Content-Security-Policy',

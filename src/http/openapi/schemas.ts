@@ -97,6 +97,14 @@ export const COMPONENT_SCHEMAS = {
     isError: { type: 'boolean', description: 'Always false: an error has another status.' },
     cacheSeconds: { type: 'integer', minimum: 300, description: 'How long shields.io may keep the badge.' },
   }),
+  RetiredBadge: object('A badge as JSON, as shields.io returned it.', {
+    label: text('The left part: `label`, or the metric.'),
+    message: text('The right part: the count in short, or "hidden" if it is hidden or unknown.'),
+    color: text('The color of the right part: `color`, or the color of the badge.'),
+    link: list('The address of the channel’s page.', text('An address.', { format: 'uri' })),
+    name: text('The same as `label`.'),
+    value: text('The same as `message`.'),
+  }),
   SearchResults: object('The channels that match a text.', {
     query: text('`q` without surrounding blanks.'),
     results: list('Best first; empty if nothing matches.', schemaOf('SearchResult')),

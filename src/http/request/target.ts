@@ -70,7 +70,7 @@ function findFault(path: string, query: string): string | undefined {
 }
 
 /** Whether `decodeURIComponent` accepts the text. */
-export function isDecodable(text: string): boolean {
+function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text);
     return true;

@@ -1,4 +1,5 @@
 import type { BadgeAppearance } from '../request/badge-parameters.ts';
+import { findFill, makeBadge } from './badge-library.ts';
 
 export interface Badge {
   readonly label: string;
@@ -7,9 +8,8 @@ export interface Badge {
   readonly color: string;
 }
 
-/** @returns an SVG. The library escapes texts. It is loaded with the first badge, because its table of text widths takes memory. */
-export async function drawBadge(badge: Badge, appearance: BadgeAppearance): Promise<string> {
-  const { makeBadge } = await import('badge-maker');
+/** @returns an SVG */
+export function drawBadge(badge: Badge, appearance: BadgeAppearance): string {
   const { style, label = badge.label, color = badge.color, labelColor, logo, logoColor } = appearance;
   return makeBadge({
     style,
@@ -31,8 +31,9 @@ const LOGO_PATH =
   '9.377-.505a3.015 3.015 0 0 0 2.122-2.136C24 15.93 24 12 24 12s0-3.93-.502-5.814zM9.545 15.568V8.432L15.818 12l-6.273 ' +
   '3.568z';
 
-/** @param fill a color of the badge's parameters, never other text of the request */
-function logoOf(fill: string): string {
+/** @param color one that the library knows, never other text of the request */
+function logoOf(color: string): string {
+  const fill = findFill(color);
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="${fill}"><path d="${LOGO_PATH}"/></svg>`;
   return `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
 }

@@ -9,6 +9,7 @@ import {
   BADGE_QUERY,
   type BadgeAppearance,
   RETIRED_BADGE_QUERY,
+  RETIRED_JSON_QUERY,
 } from '../request/badge-parameters.ts';
 import type { PathParameters, PublicResponse } from '../request/context.ts';
 import { defineEndpoint, type Endpoint } from '../request/context.ts';
@@ -25,18 +26,18 @@ type Refs = readonly ChannelRef[];
 export function badgeRoutes({ channels }: { readonly channels: ChannelService }): Endpoint[] {
   async function load(refs: Refs, metric: BadgeMetric) {
     const { channel, outcome } = await channels.getChannel(refs, SOFT_TIMEOUT_MS);
-    return { badge: badgeOf(channel, metric), outcome, cacheMs: Math.max(MIN_CACHE_MS, keptForMs(outcome)) };
+    return { channel, badge: badgeOf(channel, metric), outcome, cacheMs: Math.max(MIN_CACHE_MS, keptForMs(outcome)) };
   }
 
   async function respondWithImage(refs: Refs, metric: BadgeMetric, appearance: BadgeAppearance) {
     const { badge, outcome, cacheMs } = await load(refs, metric);
-    return imageResponse(await drawBadge(badge, appearance), cacheMs, outcome);
+    return imageResponse(drawBadge(badge, appearance), cacheMs, outcome);
   }
 
   /** A badge with 200, because image proxies show nothing for another status. */
   async function respondToError(error: AppError, metric: BadgeMetric, appearance: BadgeAppearance) {
     const grey = { ...appearance, color: undefined, labelColor: undefined };
-    const svg = await drawBadge({ label: metric, message: errorMessageOf(error), color: GREY }, grey);
+    const svg = drawBadge({ label: metric, message: errorMessageOf(error), color: GREY }, grey);
     return imageResponse(svg, ERROR_CACHE_MS, error.outcome);
   }
 
@@ -56,6 +57,29 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       parsePath: ({ identifier }) => refsOf({ identifier: identifier?.replace(/\.svg$/, '') }),
       respond: ({ path, query }) => respondWithImage(path, metric, withDefaultLogo(query)),
       respondToError: (error, query) => respondToError(error, metric, withDefaultLogo(query)),
+    });
+  }
+
+  /** What shields.io returned at the same path with `.json`. */
+  function retiredJson(metric: BadgeMetric, id: string): Endpoint {
+    return defineEndpoint({
+      url: `/youtube/channel/${metric}/:identifier.json`,
+      id: `${id}BadgeJson`,
+      tag: 'channels',
+      summary: `The ${metric} as JSON, at the path that shields.io retired`,
+      description: 'The fields are those of shields.io. An error is JSON with its own status.',
+      pathParameters: { identifier: IDENTIFIER },
+      query: RETIRED_JSON_QUERY,
+      returns: 'RetiredBadge',
+      example: ({ channelId }) => `/youtube/channel/${metric}/${channelId}.json`,
+      parsePath: refsOf,
+      async respond({ path, query }) {
+        const { channel, badge, outcome } = await load(path, metric);
+        const { label = badge.label, color = badge.color } = query;
+        const { message } = badge;
+        const link = [`https://www.youtube.com/channel/${channel.channelId}`];
+        return jsonResponse(outcome, { label, message, color, link, name: label, value: message });
+      },
     });
   }
 
@@ -99,6 +123,8 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
     }),
     retiredBadge('subscribers', 'Subscribers'),
     retiredBadge('views', 'Views'),
+    retiredJson('subscribers', 'Subscribers'),
+    retiredJson('views', 'Views'),
   ];
 }
 

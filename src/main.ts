@@ -6,8 +6,7 @@ import { printable } from './lib/printable.ts';
 const USAGE = `Usage: pennant [serve]     start the service (default)
        pennant add         copy channels into your own channels
        pennant purge       make the running service load a channel again
-       pennant doctor      compare a channel with upstream's current responses
-       pennant library     write tvshow.nfo files for a media server
+       pennant doctor      show a channel as YouTube has it now, field by field
        pennant settings    show all settings and their origin
        pennant health      check whether the service responds
 
@@ -21,7 +20,6 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   add: async () => (await import('./cli/add.ts')).addCommand,
   purge: async () => (await import('./cli/purge.ts')).purgeCommand,
   doctor: async () => (await import('./cli/doctor.ts')).doctorCommand,
-  library: async () => (await import('./cli/library.ts')).libraryCommand,
   settings: async () => (await import('./cli/settings.ts')).settingsCommand,
   health: async () => (await import('./cli/health.ts')).healthCommand,
 };

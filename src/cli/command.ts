@@ -16,7 +16,7 @@ const COMMON_OPTIONS = {
 } as const satisfies ParseArgsConfig['options'];
 
 /** The command line is invalid. The message says why. */
-export class UsageError extends OperatorError {}
+class UsageError extends OperatorError {}
 
 /** Enough for a path or another program's message, and advice. */
 export const MAX_ADVICE_CHARACTERS = 1_000;

@@ -122,8 +122,6 @@ export const FAULTS = {
     response.on('drain', fill);
     fill();
   },
-  endlessInterimResponses: (request) => pour(request.socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'),
-  endlessCrumbs: (request) => pour(request.socket, CHUNKED, '1\r\nx\r\n'),
   endlessChunkExtension: (request) => pour(request.socket, `${CHUNKED}1;`, 'a=b;'),
   endlessEmptyGzip: (request) =>
     pour(request.socket, 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n', gzipSync('')),

@@ -88,33 +88,6 @@ describe('a response', () => {
   });
 });
 
-describe('a body in many chunks', () => {
-  const inChunks = (count: number, bytes: number) => {
-    const chunk = `${bytes.toString(16)}\r\n${'x'.repeat(bytes)}\r\n`;
-    upstream.response(({ socket }) => {
-      socket.end(
-        `HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(count)}0\r\n\r\n`,
-      );
-    });
-    return get('/');
-  };
-
-  it('is refused when they are many and tiny', async () => {
-    expect((await failureOf(inChunks(5_000, 1))).code).toBe('upstream_invalid');
-    expect((await failureOf(inChunks(5_000, 40))).code).toBe('upstream_invalid');
-  });
-});
-
-describe('interim responses', () => {
-  it('are ignored when they are few', async () => {
-    upstream.response(({ socket }) => {
-      const hint = 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n';
-      socket.write(`${hint.repeat(9)}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok`);
-    });
-    expect((await get('/')).body.toString()).toBe('ok');
-  });
-});
-
 describe('a failing upstream', () => {
   /** Unusable but complete, so their connections may be used for the next request. */
   const WHOLE_RESPONSES = ['gzipBomb', 'cutGzip', 'falseGzip', 'unknownEncoding'];

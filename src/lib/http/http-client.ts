@@ -1,6 +1,6 @@
 import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { PassThrough, Transform } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { AppError } from '../../domain/errors.ts';
@@ -57,11 +57,6 @@ interface HttpClientOptions {
 }
 
 const MAX_REDIRECTS = 3;
-/** No known upstream sends more than one (103, RFC 8297). */
-const MAX_INTERIM_RESPONSES = 10;
-/** A piece of a body costs about the same whatever its length is. A body may begin with this many of any length. */
-const FREE_PIECES = 1_000;
-const MIN_MEAN_PIECE_BYTES = 64;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
@@ -81,12 +76,6 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     const { request, agent } = url.protocol === 'http:' ? http : https;
     const sent = { 'user-agent': userAgent, 'accept-encoding': 'gzip', ...headers };
     const call = request(url, { agent, method, headers: sent, signal });
-    let interimResponses = 0;
-    call.on('information', () => {
-      interimResponses += 1;
-      if (interimResponses >= MAX_INTERIM_RESPONSES)
-        call.destroy(invalid('The upstream sent too many interim responses.'));
-    });
     call.on('response', resolve).on('error', (error) => reject(translateSendError(error)));
     call.end(body);
     return promise;
@@ -127,52 +116,42 @@ function findRedirect({ statusCode = 0, headers }: IncomingMessage, base: URL): 
   return target;
 }
 
-/**
- * Reads the body to its end and decodes its content encoding. Any failure destroys the stream and its socket.
- *
- * @param maxBytes counted before and after decompression: a small response cannot expand to a large one, and compressed blocks
- *   may be empty
- */
+/** Reads the body to its end and decodes its content encoding. Any failure destroys the stream and its socket. */
 async function read(response: IncomingMessage, maxBytes: number): Promise<HttpResponse> {
-  const { statusCode = 0, headers } = response;
+  const { statusCode: status = 0, headers } = response;
   const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-  if (encoding !== 'identity' && encoding !== 'gzip') {
-    response.destroy();
-    throw invalid('The upstream response has an encoding that was not requested.');
-  }
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  const collect = async (decoded: AsyncIterable<Buffer>): Promise<void> => {
-    for await (const chunk of decoded) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) throw invalid(TOO_LARGE);
-      chunks.push(chunk);
-    }
-  };
+  const limit = (pieces: AsyncIterable<Buffer>) => limited(pieces, maxBytes);
   try {
-    const decoder = encoding === 'gzip' ? createGunzip() : new PassThrough();
-    await pipeline(response, createLimit(maxBytes), decoder, collect);
+    if (encoding === 'identity') {
+      const length = Number(headers['content-length']);
+      const collect = (pieces: AsyncIterable<Buffer>) => (length <= maxBytes ? fill(length, pieces) : buffer(pieces));
+      return { status, headers, body: await pipeline(response, limit, collect) };
+    }
+    if (encoding !== 'gzip') throw invalid('The upstream response has an encoding that was not requested.');
+    // Compressed blocks may be empty, and a small response may expand to a large one.
+    return { status, headers, body: await pipeline(response, limit, createGunzip(), limit, buffer) };
   } catch (error) {
+    response.destroy();
     if (error instanceof AppError) throw error;
     throw new AppError('upstream_invalid', 'The upstream response was incomplete or damaged.', { cause: error });
   }
-  return { status: statusCode, headers, body: Buffer.concat(chunks, bytes) };
 }
 
-/** Passes pieces on. Fails when they are too long together, or when they are many and tiny. */
-function createLimit(maxBytes: number): Transform {
-  let pieces = 0;
+async function* limited(pieces: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let bytes = 0;
-  return new Transform({
-    transform(piece: Buffer, _encoding, done) {
-      pieces += 1;
-      bytes += piece.length;
-      const isTiny = pieces > FREE_PIECES && bytes < pieces * MIN_MEAN_PIECE_BYTES;
-      if (bytes > maxBytes) done(invalid(TOO_LARGE));
-      else if (isTiny) done(invalid('The upstream response came in too many tiny pieces.'));
-      else done(null, piece);
-    },
-  });
+  for await (const piece of pieces) {
+    bytes += piece.length;
+    if (bytes > maxBytes) throw invalid(TOO_LARGE);
+    yield piece;
+  }
+}
+
+/** Holds the bytes of a large body once: `buffer` holds them twice at the end. */
+async function fill(length: number, pieces: AsyncIterable<Buffer>): Promise<Buffer> {
+  const body = Buffer.allocUnsafeSlow(length);
+  let bytes = 0;
+  for await (const piece of pieces) bytes += piece.copy(body, bytes);
+  return body.subarray(0, bytes);
 }
 
 const TOO_LARGE = 'The upstream response is too large.';

@@ -57,6 +57,8 @@ export async function main(given: readonly string[]): Promise<void> {
   handleSignals(isService);
   // V8 would let the heap of a machine with much memory grow to several times its live size before it collects garbage.
   if (isService) setFlagsFromString('--heap-growing-percent=50');
+  // A process ends after the lookups of names that have begun. When three name servers are silent, glibc tries for 47 s.
+  process.env.RES_OPTIONS ??= 'timeout:1 attempts:1';
   // Only the service's user and group may read DATA_DIR.
   process.umask(process.umask(0o077) | 0o027);
   process.stdout.on('error', onOutputError);

@@ -1,3 +1,8 @@
+import { spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { childrenOf, isRunning, type ServiceProcess, startService, startServiceForTest } from '../helpers/process.ts';
@@ -111,5 +116,33 @@ test.each(['/proc/pennant', '/proc/pennant/data', '/dev/null/data'])(
     expect((await fetch(`${service.base}/channel/${SAMPLE}`)).status).toBe(200);
     service.child.kill('SIGTERM');
     expect(await service.ended).toBe(0);
+  },
+);
+
+const canReplaceResolvers = process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
+
+test.skipIf(!canReplaceResolvers)(
+  'stops within ten seconds while the name servers of the machine are silent',
+  async () => {
+    const silent = ['127.0.77.1', '127.0.77.2', '127.0.77.3'];
+    const questions: Promise<unknown>[] = [];
+    for (const address of silent) {
+      const socket = createSocket('udp4').bind(53, address);
+      onTestFinished(() => void socket.close());
+      questions.push(once(socket, 'message'));
+      await once(socket, 'listening');
+    }
+    const directory = await createTemporaryDirectory();
+    const file = join(directory, 'resolv.conf');
+    await writeFile(file, silent.map((address) => `nameserver ${address}\n`).join(''));
+    const replaced = ['unshare', '-m', 'sh', '-c', `mount --bind ${file} /etc/resolv.conf && exec "$0" "$@"`];
+    const service = await start(directory, replaced, { SOURCES: 'youtube' });
+    const response = fetch(`${service.base}/api/channel/${SAMPLE}`).catch(() => undefined);
+    await Promise.race(questions);
+    const startedAtMs = performance.now();
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+    expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+    await response;
   },
 );

@@ -34,15 +34,20 @@ function legendOf(page: Page, label: string): Promise<string> {
 }
 
 describe.skipIf(!hasBrowser)('the console', () => {
-  test('draws what it has polled since it was opened', async () => {
-    const { page, service } = await visit(await startUnused());
-    expect(await legendOf(page, 'Successful')).toBe('0');
-    for (let sent = 0; sent < 12; sent += 1) await fetch(`${service.publicOrigin}/${SAMPLE}/avatar.webp?width=48`);
-    await expect.poll(() => legendOf(page, 'Rate limited')).toBe('2');
-    expect(await legendOf(page, 'Successful')).toBe('10');
-    expect(await page.locator('#lookups').innerText()).toMatch(/Images\s+90 % of 10/);
+  test('shows at once what happened before it was opened, and draws what happens since', async () => {
+    const unused = await startUnused();
+    const ask = () => fetch(`${unused.publicOrigin}/${SAMPLE}/avatar.webp?width=48`);
+    for (let sent = 0; sent < 9; sent += 1) await ask();
+    const { page } = await visit(unused);
+    expect(await legendOf(page, 'Successful')).toBe('9');
+    expect(await page.locator('#lookups').innerText()).toMatch(/Images\s+89 % of 9/);
     expect(await page.locator('#latency .legend').innerText()).toMatch(/p50\s*[\d.<]+/);
+    expect(await page.locator('#encoders .facts').innerText()).toMatch(/Encoded\s+1/);
+    expect(await page.locator('#requests rect').count()).toBe(0);
+    for (let sent = 0; sent < 3; sent += 1) await ask();
+    await expect.poll(() => legendOf(page, 'Rate limited')).toBe('2');
     expect(await page.locator('#requests rect').count()).toBeGreaterThan(0);
+    expect(await page.locator('#requests .unit').innerText()).toMatch(/^Since you opened this page/);
   });
 
   test('purges a channel and reports it', async () => {
@@ -65,21 +70,27 @@ describe.skipIf(!hasBrowser)('the console', () => {
     await page.route(`${service.consoleOrigin}/state.json`, async (route) => {
       const response = await route.fetch();
       const state = await response.json();
-      state.conditions = [{ name: 'redis', detail: 'not used (connect ECONNREFUSED)' }];
+      const unreachable = { detail: 'YouTube fails every call', cause: 'unreachable' };
+      state.conditions = [
+        { name: 'redis', detail: 'not used (connect ECONNREFUSED)' },
+        { name: 'source youtube', ...unreachable },
+        { name: 'image hosts', ...unreachable },
+      ];
       state.totals.sources['image hosts'] = { found: 1234, upstream_timeout: 12, upstream_invalid: 1 };
-      const problems = [{ name: 'youtube searches', reason: 'refused', description: 'YouTube refuses this address' }];
-      state.sources.push({ name: 'youtube', state: 'ready', problems });
+      const problems = [{ name: 'youtube' }, { name: 'youtube searches' }];
+      state.sources.push({ name: 'youtube', problems });
       await route.fulfill({ response, json: state });
     });
-    await expect.poll(() => page.locator('#status').innerText()).toBe('Degraded: 1 problem');
-    const problem = page.locator('#conditions p');
-    expect(await problem.innerText()).toMatch(
-      /^redis: not used \(connect ECONNREFUSED\)\. Check the Redis server .*Guide$/,
+    await expect.poll(() => page.locator('#status').innerText()).toBe('Degraded: 3 problems');
+    const [redis, youtube] = await page.locator('#conditions div').allInnerTexts();
+    expect(redis).toMatch(/^redis: not used \(connect ECONNREFUSED\)\.\s+What to do: Check the Redis server .*Guide$/);
+    expect(youtube).toMatch(
+      /^source youtube: .*\s+image hosts: .*\s+What to do: This machine cannot reach YouTube.*Guide$/,
     );
-    expect(await page.locator('#sources').innerText()).toContain('searches: breaker open');
+    expect(await page.locator('#sources').innerText()).toContain('breaker open: records, searches');
     expect(await page.locator('#sources .detail').innerText()).toBe('12 upstream_timeout, 1 upstream_invalid');
     await expectSound(page);
-    await problem.getByText('Guide').click();
+    await page.locator('#conditions div').first().getByText('Guide').click();
     await page.waitForURL(/\/guide\/operating\.html#when-redis-fails$/);
     expect(await page.locator('#when-redis-fails').innerText()).toBe('When Redis fails');
     await page.getByText('Console', { exact: true }).click();

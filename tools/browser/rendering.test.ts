@@ -115,8 +115,9 @@ describe.skipIf(!hasBrowser)('with forced colors', () => {
   test('the playground shows which option, device and tab is chosen', async () => {
     const page = await open(PAGES['channel page'], { forcedColors: 'active' });
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
+    const variants = page.locator('#image .segmented label');
     const pairs: [Locator, Locator][] = [
-      [page.locator('#image .segmented label').nth(0), page.locator('#image .segmented label').nth(1)],
+      [variants.filter({ hasText: 'TV' }), variants.filter({ hasText: 'Tablet' })],
       [page.locator('.device-tv .caption'), page.locator('.device-tablet .caption')],
       [page.locator('#image [role=tab]').nth(0), page.locator('#image [role=tab]').nth(1)],
     ];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatDurationOf, formatRate, formatUptime, growthSince, lookupFigures, quantile } from './figures.ts';
+import { formatDurationOf, formatUptime, growthSince, lookupFigures, quantile } from './figures.ts';
 
 describe('cache lookups', () => {
   test('count stale responses as hits, and refreshed ones as misses', () => {
@@ -13,7 +13,7 @@ describe('cache lookups', () => {
   test('have no rate before the first one', () => expect(lookupFigures({})).toBeUndefined());
 });
 
-describe('times and rates', () => {
+describe('times', () => {
   test.each([
     [59_999, '59 s'],
     [60_000, '1 min'],
@@ -25,15 +25,6 @@ describe('times and rates', () => {
   test('a duration in seconds is shown in milliseconds', () => {
     expect([formatDurationOf(0.25), formatDurationOf(null)]).toEqual(['250 ms', '–']);
   });
-
-  test.each([
-    [0, '0.0', 'a minute'],
-    [0.05, '3.0', 'a minute'],
-    [0.99, '59', 'a minute'],
-    [1, '1.0', 'a second'],
-    [9.94, '9.9', 'a second'],
-    [10.4, '10', 'a second'],
-  ])('a rate of %d is %s %s', (perSecond, amount, unit) => expect(formatRate(perSecond)).toEqual({ amount, unit }));
 });
 
 const bucketsOf = (first: number, second: number, third: number, all: number) => ({

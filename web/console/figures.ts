@@ -1,4 +1,4 @@
-import { formatCount, formatDuration } from '../parts/numbers.ts';
+import { formatDuration } from '../parts/numbers.ts';
 
 /* Figures of the console, computed from the counters that it has polled. */
 
@@ -72,12 +72,4 @@ export function sentence(text: string): string {
 /** A dash for `null`: nothing was measured. */
 export function formatDurationOf(seconds: number | null): string {
   return seconds === null ? '–' : formatDuration(seconds * 1000);
-}
-
-/** `3.2` and `a minute`. A rate below one a second is given per minute. An amount below 10 has one decimal place. */
-export function formatRate(perSecond: number): { readonly amount: string; readonly unit: string } {
-  const isSlow = perSecond < 1;
-  const rate = isSlow ? perSecond * 60 : perSecond;
-  const amount = rate < 10 ? rate.toFixed(1) : formatCount(Math.round(rate));
-  return { amount, unit: isSlow ? 'a minute' : 'a second' };
 }

@@ -17,9 +17,7 @@ async function poll(): Promise<void> {
     const response = await fetch('state.json');
     if (!response.ok) throw new TypeError(`The service responded with status ${response.status}.`);
     const state: ConsoleState = await response.json();
-    // The counters of a service that was restarted begin at 0.
-    const before = polls.value.filter(({ startedAtMs }) => startedAtMs === state.startedAtMs);
-    polls.value = [...before, state].slice(-KEPT_POLLS);
+    polls.value = [...polls.value, state].slice(-KEPT_POLLS);
     isUnreachable.value = false;
   } catch (error) {
     // `fetch` throws a TypeError. Every other error is a bug of this page.

@@ -69,19 +69,23 @@ function Health({ conditions }: { conditions: ConsoleState['conditions'] | undef
   return <Status isWell={false}>{`Degraded: ${problems}`}</Status>;
 }
 
-/** What hinders the service, and what the operator does about it. */
+/** What hinders the service, and what the operator does about it. Conditions with the same advice stand together. */
 function Conditions({ conditions }: Pick<ConsoleState, 'conditions'>) {
   if (conditions.length === 0) return null;
   return (
-    <section id="conditions" class="notice wide" aria-label="Conditions">
-      {conditions.map(({ name, detail }) => {
-        const { todo, guide } = adviceFor(name);
-        return (
-          <p key={name}>
-            <strong>{name}</strong>: {sentence(detail)} {todo} <a href={`guide/${guide}`}>Guide</a>
+    <section id="conditions" class="notice wide stack tight" aria-label="Conditions">
+      {[...Map.groupBy(conditions, adviceFor)].map(([{ todo, guide }, alike]) => (
+        <div key={todo}>
+          {alike.map(({ name, detail }) => (
+            <p key={name}>
+              <strong>{name}</strong>: {sentence(detail)}
+            </p>
+          ))}
+          <p>
+            <strong>What to do</strong>: {todo} <a href={`guide/${guide}`}>Guide</a>
           </p>
-        );
-      })}
+        </div>
+      ))}
     </section>
   );
 }

@@ -1,3 +1,4 @@
+import { IMAGE_SOURCE } from '../../src/domain/source-status.ts';
 import type { ConsoleState } from '../../src/private/state.ts';
 import { Card } from '../parts/card.tsx';
 import { formatCount } from '../parts/numbers.ts';
@@ -16,19 +17,15 @@ const COLUMNS = [
 
 /** The sources and their breakers, with their calls since the service was started. */
 export function Sources({ state: { sources, totals } }: { state: ConsoleState }) {
-  const rows = sources.map(({ name, state, problems }) => {
+  const rows = sources.map(({ name, problems }) => {
     const calls = Object.entries(totals.sources[name] ?? {});
     const failed = calls.filter(([outcome, count]) => !GOOD_OUTCOMES.has(outcome) && count > 0);
-    // "youtube feeds" is a part of "youtube".
-    const parts = problems
-      .filter((problem) => problem.name !== name)
-      .map((problem) => `${problem.name.slice(name.length + 1)}: breaker open`);
-    const words = [state, ...parts].join(', ');
+    const isWell = problems.length === 0;
     return {
       cells: [
         name,
-        <Status key={name} isWell={problems.length === 0}>
-          {words}
+        <Status key={name} isWell={isWell}>
+          {isWell ? 'ready' : `breaker open: ${problems.map((problem) => partOf(name, problem.name)).join(', ')}`}
         </Status>,
         formatCount(sum(calls)),
         formatCount(sum(failed)),
@@ -38,7 +35,7 @@ export function Sources({ state: { sources, totals } }: { state: ConsoleState })
     };
   });
   return (
-    <Card id="sources" heading="Upstream, since the start">
+    <Card id="sources" heading="Calls to YouTube since the start">
       <Table columns={COLUMNS} rows={rows} />
       {sources.map(
         ({ name, clientVersion }) =>
@@ -50,6 +47,12 @@ export function Sources({ state: { sources, totals } }: { state: ConsoleState })
       )}
     </Card>
   );
+}
+
+/** The calls that a breaker stops: those of "youtube feeds" are the feeds of "youtube". */
+function partOf(source: string, breaker: string): string {
+  if (source === IMAGE_SOURCE) return 'images';
+  return breaker === source ? 'records' : breaker.slice(source.length + 1);
 }
 
 function sum(calls: readonly (readonly [string, number])[]): number {

@@ -2,7 +2,7 @@ import type { ConsoleState } from '../../src/private/state.ts';
 import { Card, Facts } from '../parts/card.tsx';
 import { BarRow, Legend, LogLines, StackedBars } from '../parts/charts.tsx';
 import { formatCount } from '../parts/numbers.ts';
-import { formatDurationOf, formatRate, growthSince, lookupFigures, quantile } from './figures.ts';
+import { formatDurationOf, growthSince, lookupFigures, quantile } from './figures.ts';
 
 const OUTCOMES = [
   { name: 'responded', label: 'Successful' },
@@ -35,84 +35,79 @@ interface TrafficProps {
 
 type Totals = ConsoleState['totals'];
 
-/** What happened since the page was opened. */
+/** Charts of what happened since the page was opened, beside the figures since the service was started. */
 export function Traffic({ polls, moments }: TrafficProps) {
-  const [first, last] = [polls[0], polls.at(-1)];
-  if (first === undefined || last === undefined) return null;
-  const steps = polls.slice(1).map(({ totals }, at) => growthSince(totals, polls[at]?.totals));
-  const all = growthSince(last.totals, first.totals);
-  const seconds = (last.nowMs - first.nowMs) / 1_000;
+  const last = polls.at(-1);
+  if (last === undefined) return null;
+  const { totals, encoder } = last;
+  const steps = polls.slice(1).map((state, at) => growthBetween(polls[at], state));
   const axes = { moments, times: TIMES };
   return (
     <>
-      <Requests {...{ steps, all, seconds, axes }} />
-      <Latency {...{ steps, all, axes }} />
-      <Lookups all={all} />
-      <Encoders {...{ polls, all, axes }} encoder={last.encoder} />
+      <Requests {...{ steps, totals, axes }} />
+      <Latency {...{ steps, totals, axes }} />
+      <Lookups totals={totals} />
+      <Encoders {...{ polls, totals, encoder, axes }} />
     </>
   );
+}
+
+/** The counters of a service that was restarted begin at 0. */
+function growthBetween(earlier: ConsoleState | undefined, { startedAtMs, totals }: ConsoleState): Totals {
+  return growthSince(totals, startedAtMs === earlier?.startedAtMs ? earlier.totals : {});
 }
 
 interface Axes {
   readonly axes: { readonly moments: number; readonly times: readonly string[] };
 }
 
-function Requests({ steps, all, seconds, axes }: Axes & { steps: readonly Totals[]; all: Totals; seconds: number }) {
-  const total = OUTCOMES.reduce((sum, { name }) => sum + all.requests[name], 0);
-  const { amount, unit } = formatRate(total / Math.max(1, seconds));
+function Requests({ steps, totals, axes }: Axes & { steps: readonly Totals[]; totals: Totals }) {
   return (
-    <Card
-      id="requests"
-      heading="Requests"
-      class="double"
-      aside={
-        <p class="muted">
-          <b>{amount}</b> {unit}
-        </p>
-      }
-    >
+    <Card id="requests" heading="Requests since the start" class="double">
+      <Legend
+        entries={OUTCOMES.map((outcome) => ({ ...outcome, value: formatCount(totals.requests[outcome.name]) }))}
+      />
       <StackedBars
-        label={`Requests by outcome, ${total} in total`}
+        label="Requests by outcome since you opened this page"
         series={OUTCOMES.map(({ name }) => ({ name, values: steps.map(({ requests }) => requests[name]) }))}
-        unit="requests in 5 s"
+        unit="Since you opened this page: requests in 5 s"
         {...axes}
       />
-      <Legend entries={OUTCOMES.map((outcome) => ({ ...outcome, value: formatCount(all.requests[outcome.name]) }))} />
     </Card>
   );
 }
 
-function Latency({ steps, all, axes }: Axes & { steps: readonly Totals[]; all: Totals }) {
+function Latency({ steps, totals, axes }: Axes & { steps: readonly Totals[]; totals: Totals }) {
   const figures = QUANTILES.map(({ name, share }) => ({
     name,
     label: name,
-    value: formatDurationOf(quantile(all.latency, share)),
+    value: formatDurationOf(quantile(totals.latency, share)),
   }));
   return (
-    <Card id="latency" heading="Response time">
+    <Card id="latency" heading="Response time since the start">
+      <Legend entries={figures} />
       <LogLines
-        label={`Response time: ${figures.map(({ name, value }) => `${name} ${value}`).join(', ')}`}
+        label="Response time since you opened this page"
         series={QUANTILES.map(({ name, share }) => ({
           name,
           values: steps.map(({ latency }) => quantile(latency, share)),
         }))}
-        unit="logarithmic"
+        unit="Since you opened this page: response time"
         labels={['10 s', '1 s', '100 ms', '10 ms', '1 ms', '0.1 ms']}
         lowest={0.0001}
         highest={10}
         {...axes}
       />
-      <Legend entries={figures} />
     </Card>
   );
 }
 
-function Lookups({ all }: { all: Totals }) {
+function Lookups({ totals }: { totals: Totals }) {
   return (
-    <Card id="lookups" heading="Cache hits">
+    <Card id="lookups" heading="Cache hits since the start">
       {LOOKUPS.map(({ name, label }) => {
-        const figures = lookupFigures(all.lookups[name]);
-        if (figures === undefined) return <BarRow key={name} label={label} words="none yet" parts={[]} />;
+        const figures = lookupFigures(totals.lookups[name]);
+        if (figures === undefined) return <BarRow key={name} label={label} words="nothing loaded yet" parts={[]} />;
         const words = `${figures.hitPercent} % of ${formatCount(figures.total)}`;
         const parts = LOOKUP_OUTCOMES.map((outcome) => ({ ...outcome, share: figures.shares[outcome.name] }));
         return <BarRow key={name} label={label} words={words} parts={parts} />;
@@ -122,34 +117,29 @@ function Lookups({ all }: { all: Totals }) {
   );
 }
 
-type EncodersProps = Axes & Pick<ConsoleState, 'encoder'> & { polls: readonly ConsoleState[]; all: Totals };
+type EncodersProps = Axes & Pick<ConsoleState, 'encoder' | 'totals'> & { polls: readonly ConsoleState[] };
 
-function Encoders({ polls, all, encoder: { queued, running, processes, refused, restarts }, axes }: EncodersProps) {
+function Encoders({ polls, totals, encoder: { queued, running, processes, refused, restarts }, axes }: EncodersProps) {
   const facts = {
-    Encoded: formatCount(all.encoding['+Inf'] ?? 0),
-    'Time, p50': formatDurationOf(quantile(all.encoding, 0.5)),
-    'Time, p95': formatDurationOf(quantile(all.encoding, 0.95)),
-    'Wait, p95': formatDurationOf(quantile(all.waiting, 0.95)),
+    Encoded: formatCount(totals.encoding['+Inf'] ?? 0),
+    'Time, p50': formatDurationOf(quantile(totals.encoding, 0.5)),
+    'Time, p95': formatDurationOf(quantile(totals.encoding, 0.95)),
+    'Wait, p95': formatDurationOf(quantile(totals.waiting, 0.95)),
     Rejected: formatCount(refused),
     Restarts: formatCount(restarts),
   };
   return (
-    <Card
-      id="encoders"
-      heading="Encoders"
-      aside={
-        <p class="muted">
-          {running} running, {queued} waiting, {processes} started
-        </p>
-      }
-    >
+    <Card id="encoders" heading="Encoders since the start">
+      <Facts of={facts} />
+      <p class="muted">
+        Now {running} running, {queued} waiting, {processes} started.
+      </p>
       <StackedBars
-        label={`Images waiting for an encoder, now ${queued}`}
+        label="Images that waited for an encoder since you opened this page"
         series={[{ name: 'queue', values: polls.map(({ encoder }) => encoder.queued) }]}
-        unit="waiting"
+        unit="Since you opened this page: images that wait"
         {...axes}
       />
-      <Facts of={facts} />
     </Card>
   );
 }

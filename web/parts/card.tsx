@@ -4,19 +4,14 @@ interface CardProps {
   readonly id: string;
   readonly heading: string;
   readonly class?: string;
-  /** Shown at the right of the heading. */
-  readonly aside?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** A section of a page, with its heading. */
-export function Card({ id, heading, class: more = '', aside, children }: CardProps) {
+export function Card({ id, heading, class: more = '', children }: CardProps) {
   return (
     <section id={id} class={`card stack ${more}`} aria-labelledby={`${id}-heading`}>
-      <div class="row heading">
-        <h2 id={`${id}-heading`}>{heading}</h2>
-        {aside}
-      </div>
+      <h2 id={`${id}-heading`}>{heading}</h2>
       {children}
     </section>
   );

@@ -12,9 +12,8 @@ import type { OpenApiDocument } from '../helpers/openapi.ts';
 const CONFIGURATION = readFileSync(join(ROOT, 'deploy/nginx.conf'), 'utf8');
 
 /** The expressions of its locations, in their order: images, then badges. */
-const [IMAGES, BADGES] = [...CONFIGURATION.matchAll(/location ~ "(.+)" \{/g)].map(
-  ([, source = '']) => new RegExp(source),
-) as [RegExp, RegExp];
+const [images = '', badges = ''] = [...CONFIGURATION.matchAll(/location ~ "(.+)" \{/g)].map(([, source]) => source);
+const [IMAGES, BADGES] = [new RegExp(images), new RegExp(badges)];
 const NAMES = ['UCPennantSample00000001A', '@pennantsample', 'pennantsample'];
 
 function copyOf(path: string): 'image' | 'badge' | 'none' {
@@ -43,6 +42,10 @@ describe('nginx caches', () => {
       const example = path.replace('{identifier}', '@pennantsample').replace('{variant}', 'tv');
       expect([path, copyOf(example)]).toEqual([path, expected[returns] ?? 'none']);
     }
+  });
+
+  test('nothing as a badge that has another answer without an instance', () => {
+    expect(CONFIGURATION).toContain(`"~${badges}" @badge_unreachable;`);
   });
 
   test('copies for each format that Accept may choose', () => {

@@ -1,4 +1,4 @@
-import { findNameWarnings } from '../config/report.ts';
+import { findWarnings } from '../config/report.ts';
 import { parseConfig } from '../config/settings.ts';
 import { printable } from '../lib/printable.ts';
 import { defineCommand, MAX_ADVICE_CHARACTERS } from './command.ts';
@@ -22,7 +22,7 @@ cleanly, or the check failed; 2 invalid arguments.`,
   async run({ options }, context) {
     const { env, envFile, stdout } = context;
     const config = parseConfig(env);
-    const warnings = findNameWarnings(env);
+    const warnings = findWarnings(config, env);
     if (options.check !== true) {
       // Loaded when needed: `--help` should not wait for the whole server.
       const { startService } = await import('./serve/start.ts');

@@ -1,5 +1,5 @@
 import type { EnvFile } from '../config/env-file.ts';
-import { findNameWarnings, shownSettings } from '../config/report.ts';
+import { findWarnings, shownSettings } from '../config/report.ts';
 import { parseConfig } from '../config/settings.ts';
 import { printable } from '../lib/printable.ts';
 import { defineCommand, formatTable } from './command.ts';
@@ -11,12 +11,12 @@ Warnings go to stderr.
 
 Exit code: 0 the settings are valid, 1 they are invalid, 2 invalid arguments.`,
   async run(_given, { env, envFile, stdout, stderr }) {
-    parseConfig(env);
+    const config = parseConfig(env);
     const settings = shownSettings(env, envFile.loaded);
     const rows = settings.map(({ name, value, origin }) => [printable(name), origin, printable(value)]);
     stdout.write(`${formatTable(rows)}\n`);
     stdout.write(`\n.env: ${printable(describeEnvFile(envFile))}\n`);
-    for (const warning of findNameWarnings(env)) stderr.write(`warning: ${printable(warning)}\n`);
+    for (const warning of findWarnings(config, env)) stderr.write(`warning: ${printable(warning)}\n`);
     return true;
   },
 });

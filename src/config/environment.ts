@@ -9,7 +9,7 @@ export function fileVariable(secret: string): string {
   return `${secret}_FILE`;
 }
 
-interface Given {
+export interface Given {
   readonly variable: string;
   readonly value: string;
   /** The value is the path of a file with a secret. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { findNameWarnings, shownSettings } from './report.ts';
+import { findWarnings, shownSettings } from './report.ts';
+import { parseConfig } from './settings.ts';
 
 describe('the settings report', () => {
   test('shows where each value comes from', () => {
@@ -14,6 +15,10 @@ describe('the settings report', () => {
   });
 });
 
+function warnings(env: Record<string, string>, isContainer = false): string[] {
+  return findWarnings(parseConfig(env), env, isContainer);
+}
+
 describe('a warning', () => {
   test.each([
     ['BLOCKED_CHANELS', 'BLOCKED_CHANNELS'],
@@ -27,7 +32,7 @@ describe('a warning', () => {
     ['YOUTUBEAPIKEY', 'YOUTUBE_API_KEY'],
     ['REDIS_URL_FILES', 'REDIS_URL_FILE'],
   ])('names %s, which is close to %s', (name, near) => {
-    expect(findNameWarnings({ [name]: 'x' })).toEqual([`${name} is not a setting; did you mean ${near}?`]);
+    expect(warnings({ [name]: 'x' })).toEqual([`${name} is not a setting; did you mean ${near}?`]);
   });
 
   test('is not given for settings and variables of other programs', () => {
@@ -40,8 +45,30 @@ describe('a warning', () => {
       TERM: 'x',
       npm_config_port: '1',
       PENNANT_PORT: 'tcp://1',
-      YOUTUBE_API_KEY_FILE: '/key',
     };
-    expect(findNameWarnings(env)).toEqual([]);
+    expect(warnings(env)).toEqual([]);
+  });
+
+  test('is given for a key that no source uses', () => {
+    const env = { YOUTUBE_API_KEY: 'the-key' };
+    expect(warnings(env)).toEqual([
+      expect.stringMatching(/^YOUTUBE_API_KEY is set, but no source uses it(?!.*the-key)/),
+    ]);
+    expect(warnings({ ...env, SOURCES: 'youtube-data-api' })).toEqual([]);
+  });
+
+  test('is given for a console on every address, outside of a container', () => {
+    for (const CONSOLE_HOST of ['0.0.0.0', '::', '0:0:0:0:0:0:0:0', '::ffff:0.0.0.0']) {
+      expect(warnings({ CONSOLE_HOST })).toEqual([expect.stringContaining(`CONSOLE_HOST=${CONSOLE_HOST} is every`)]);
+      expect(warnings({ CONSOLE_HOST }, true)).toEqual([]);
+      expect(warnings({ CONSOLE_HOST, CONSOLE_PORT: '0' })).toEqual([]);
+    }
+    expect(warnings({ CONSOLE_HOST: '10.0.0.1' })).toEqual([]);
+  });
+
+  test('is given for BASE_URL without TRUST_PROXY', () => {
+    const env = { BASE_URL: 'https://a.example' };
+    expect(warnings(env)).toEqual([expect.stringContaining('TRUST_PROXY is not')]);
+    expect(warnings({ ...env, TRUST_PROXY: '10.0.0.0/8' })).toEqual([]);
   });
 });

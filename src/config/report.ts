@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
+import ipaddr from 'ipaddr.js';
 import { findNearName } from '../lib/near-name.ts';
 import { type Environment, fileVariable, findGiven } from './environment.ts';
-import { SETTINGS } from './settings.ts';
+import { type Config, SETTINGS } from './settings.ts';
 
 export interface ShownSetting {
   readonly name: string;
@@ -30,8 +32,41 @@ const KNOWN_NAMES: ReadonlySet<string> = new Set(
   Object.values(SETTINGS).flatMap(({ env, isSecret }) => (isSecret ? [env, fileVariable(env)] : [env])),
 );
 
+/**
+ * What an operator may not have meant. It stops nothing.
+ *
+ * @param isContainer whether this process is in a container, whose ports others reach only if they are published
+ */
+export function findWarnings(config: Config, env: Environment, isContainer = isInContainer(env)): string[] {
+  const { sources, youtubeApiKey, consolePort, consoleHost, baseUrls, trustProxy } = config;
+  const warnings = findMisspelledNames(env);
+  if (youtubeApiKey !== undefined && !sources.includes('youtube-data-api')) {
+    warnings.push('YOUTUBE_API_KEY is set, but no source uses it: SOURCES does not name youtube-data-api');
+  }
+  if (consolePort !== 0 && isEveryAddress(consoleHost) && !isContainer) {
+    warnings.push(
+      `CONSOLE_HOST=${consoleHost} is every address of this machine: who reaches one of them has the console, which has no login`,
+    );
+  }
+  if (baseUrls.length > 0 && trustProxy.length === 0) {
+    warnings.push(
+      'BASE_URL is set, but TRUST_PROXY is not: if requests come through a proxy, all its clients share one rate limit',
+    );
+  }
+  return warnings;
+}
+
+function isEveryAddress(host: string): boolean {
+  return ipaddr.isValid(host) && ipaddr.process(host).range() === 'unspecified';
+}
+
+/** Docker and Podman make a file each; Kubernetes sets a variable. */
+function isInContainer(env: Environment): boolean {
+  return ['/.dockerenv', '/run/.containerenv'].some((path) => existsSync(path)) || 'KUBERNETES_SERVICE_HOST' in env;
+}
+
 /** Variables that are probably misspelled settings. */
-export function findNameWarnings(env: Environment): string[] {
+function findMisspelledNames(env: Environment): string[] {
   const unknown = Object.keys(env).filter((name) => !KNOWN_NAMES.has(name));
   return unknown.flatMap((name) => {
     const near = findNearName(name, KNOWN_NAMES);

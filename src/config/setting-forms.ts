@@ -1,12 +1,15 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { type Cidr, EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../lib/ip-ranges.ts';
 
-/** The form of a value. Messages say what is expected, and never repeat a value: it may be a secret in the wrong variable. */
+/** The form of a value. */
 export interface Form<T> {
   /** After "must be". */
   readonly expected: string;
   /** Returns `undefined` for a text that is not as expected. */
   read(text: string): T | undefined;
+  /** The parts of a text that are not as expected. Default: the whole text. */
+  wrongParts?(text: string): readonly string[];
 }
 
 export interface Setting<T> {
@@ -51,7 +54,7 @@ export function choice<const Name extends string>(names: readonly Name[]): Form<
 
 export const onOff: Form<boolean> = {
   expected: 'on or off',
-  read: (text) => (text === 'on' ? true : text === 'off' ? false : undefined),
+  read: (text) => (['on', 'off'].includes(text) ? text === 'on' : undefined),
 };
 
 /** Comma-separated values without surrounding spaces. */
@@ -59,12 +62,19 @@ export function list<T>(item: Form<T>, { minimum = 0 }: { minimum?: number } = {
   return {
     expected: `a comma-separated list; each item must be ${item.expected}`,
     read(text) {
-      const texts = text.split(',').map((part) => part.trim());
-      const items = texts.filter((part) => part !== '').map(item.read);
+      const items = itemsOf(text).map(item.read);
       const valid = items.filter((value) => value !== undefined);
       return valid.length === items.length && valid.length >= minimum ? valid : undefined;
     },
+    wrongParts: (text) => itemsOf(text).filter((part) => item.read(part) === undefined),
   };
+}
+
+function itemsOf(list: string): readonly string[] {
+  return list
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
 }
 
 export function matching(matches: (text: string) => boolean, expected: string): Form<string> {
@@ -96,10 +106,17 @@ export const baseUrl: Form<string> = {
   },
 };
 
-const isHostName = (name: string) => /^[a-z\d]([a-z\d._-]*[a-z\d])?\.?$/i.test(name) || /^\[[\da-f:.]+\]$/i.test(name);
+const isName = (text: string) => /^[a-z\d]([a-z\d._-]*[a-z\d])?\.?$/i.test(text);
+const isHostName = (text: string) => isName(text) || /^\[[\da-f:.]+\]$/i.test(text);
 
 /** A name or an address, as in `Host` but without a port. */
 export const hostName = matching(isHostName, 'a name without scheme and port, such as pennant.example');
+
+/** What a listener can listen on. */
+export const listenAddress = matching(
+  (text) => isIP(text) !== 0 || isName(text),
+  'an IP address such as 127.0.0.1 or ::1 without brackets and port, or a name of this machine',
+);
 
 const REDIS_URL = /^(?:rediss?:\/\/[^/?#]+(?:\/\d{0,5})?|unix:\/\/\/[^?#]*[^/?#](?:\?db=\d{1,5})?)$/;
 

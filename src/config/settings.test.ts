@@ -40,19 +40,26 @@ describe('the settings', () => {
     });
   });
 
-  test('are all reported at once when they are invalid, each with its form', () => {
-    const found = mistakes({
-      PORT: '99999',
-      MEMORY_CACHE_BYTES: 'much',
-      SOURCES: 'catalog,elsewhere',
-      NEGOTIATE: 'yes',
-    });
-    expect(found.map((mistake) => mistake.split(':')[0])).toEqual([
-      'PORT',
-      'SOURCES',
-      'NEGOTIATE',
-      'MEMORY_CACHE_BYTES',
+  test('are all reported at once when they are invalid, each with its form and the value', () => {
+    const env = { PORT: '99999', MEMORY_CACHE_BYTES: 'much', SOURCES: 'catalog,elsewhere,', NEGOTIATE: 'yes' };
+    expect(mistakes(env)).toEqual([
+      'PORT: must be a whole number from 0 to 65535, got "99999"',
+      expect.stringMatching(/^SOURCES: must be a comma-separated list; .*, got "elsewhere"$/),
+      'NEGOTIATE: must be on or off, got "yes"',
+      expect.stringMatching(/^MEMORY_CACHE_BYTES: .*, got "much"$/),
     ]);
+    expect(mistakes({ SOURCES: ',' })).toEqual([expect.stringMatching(/, got no item$/)]);
+  });
+
+  test('are reported without what may be a secret or controls a terminal', () => {
+    const found = [
+      ...mistakes({ REDIS_URL: 'the-password' }),
+      ...mistakes({ BASE_URL: 'redis://:the-password@cache' }),
+      ...mistakes({ HOST: 'user:the-password@cache' }),
+      ...mistakes({ LOG_LEVEL: '\u001b[2J' }),
+    ];
+    expect(found).toHaveLength(4);
+    expect(found.join()).not.toMatch(/the-password|\p{Cc}/u);
   });
 
   test.each([
@@ -87,6 +94,8 @@ describe('the settings', () => {
     ['TRUST_PROXY', '10.0.0.5/8'],
     ['RATE_LIMIT_OVERRIDES', '10.0.0.5/8=unlimited'],
     ['RATE_LIMIT_OVERRIDES', '2001:db8::1/32=20/30'],
+    ['HOST', '[::]'],
+    ['CONSOLE_HOST', '127.0.0.1:8081'],
     ['CONSOLE_ALLOWED_HOSTS', 'a.example:8081'],
     ['CONSOLE_ALLOWED_HOSTS', 'https://a.example'],
     ['DATA_DIR', '~/data'],
@@ -124,13 +133,16 @@ describe('the settings', () => {
     expect(mistakes({ [variable]: value })).toHaveLength(1);
   });
 
-  test.each(Object.values(SETTINGS))('refuse a line break in $env, and never repeat the value', ({ env: variable }) => {
-    for (const lineBreak of ['\n', '\r\n', '\r']) {
-      const found = mistakes({ [variable]: `https://user:PASS@WORD${lineBreak}YOUTUBE_API_KEY=the-key` });
-      expect(found).toEqual([expect.stringMatching(new RegExp(`^${variable}: must be `))]);
-      expect(found.join()).not.toMatch(/PASS|WORD|the-key/);
-    }
-  });
+  test.each(Object.values(SETTINGS))(
+    'refuse a line break in $env, and do not repeat the value',
+    ({ env: variable }) => {
+      for (const lineBreak of ['\n', '\r\n', '\r']) {
+        const found = mistakes({ [variable]: `https://user:PASS@WORD${lineBreak}YOUTUBE_API_KEY=the-key` });
+        expect(found).toEqual([expect.stringMatching(new RegExp(`^${variable}: must be `))]);
+        expect(found.join()).not.toMatch(/PASS|WORD|the-key/);
+      }
+    },
+  );
 
   test('accept an override for every address, but not a trusted proxy of every address', () => {
     expect(mistakes({ RATE_LIMIT_OVERRIDES: '0.0.0.0/0=unlimited,::/0=100/1' })).toEqual([]);

@@ -1,6 +1,7 @@
 import { OperatorError } from '../domain/errors.ts';
 import { isChannelId } from '../domain/identifier.ts';
-import { type Environment, findGiven, readSecret } from './environment.ts';
+import { quoted } from '../lib/printable.ts';
+import { type Environment, findGiven, type Given, readSecret } from './environment.ts';
 import * as form from './setting-forms.ts';
 
 /** Every setting, once. docs/settings.md and .env.example are made from this table. */
@@ -9,7 +10,7 @@ export const SETTINGS = {
   host: form.setting(
     'HOST',
     '0.0.0.0',
-    form.anyText,
+    form.listenAddress,
     'Address of the public listener. `0.0.0.0` is all of IPv4, `::` all of IPv6 and IPv4.',
   ),
   baseUrls: form.setting(
@@ -129,7 +130,7 @@ export const SETTINGS = {
   consoleHost: form.setting(
     'CONSOLE_HOST',
     '127.0.0.1',
-    form.anyText,
+    form.listenAddress,
     'Address of the private listener, which has no login: only the operator may reach it.',
   ),
   consoleAllowedHosts: form.setting(
@@ -146,20 +147,16 @@ export type Config = { readonly [Name in keyof typeof SETTINGS]: ValueOf<(typeof
 /**
  * Reads the settings.
  *
- * @throws OperatorError that lists every invalid variable and its expected form
+ * @throws OperatorError that lists every invalid variable, its expected form and its value, unless that is a secret
  */
 export function parseConfig(env: Environment): Config {
   const mistakes: string[] = [];
   const values = Object.entries(SETTINGS).map(([name, setting]) => {
     const given = findGiven(env, setting);
     if (given === undefined) return [name, setting.isOptional ? undefined : setting.form.read(setting.fallback)];
-    const { variable, isFile } = given;
-    const text = isFile ? readSecret(given.value) : given.value;
-    // After a quote that is not closed, a value would have the next lines of a file, perhaps with secrets.
-    const value = text === undefined || /[\r\n]/.test(text) ? undefined : setting.form.read(text);
-    if (value === undefined) {
-      mistakes.push(`${variable}: must be ${isFile ? 'the path of a file with ' : ''}${setting.form.expected}`);
-    }
+    const text = given.isFile ? readSecret(given.value) : given.value;
+    const value = text === undefined || LINE_BREAK.test(text) ? undefined : setting.form.read(text);
+    if (value === undefined) mistakes.push(describeMistake(setting, given));
     return [name, value];
   });
   const config = Object.fromEntries(values) as Config;
@@ -168,12 +165,36 @@ export function parseConfig(env: Environment): Config {
   throw new OperatorError(`The settings cannot be used:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`);
 }
 
+const LINE_BREAK = /[\r\n]/;
+
+function describeMistake({ form, isSecret }: form.Setting<unknown>, { variable, value, isFile }: Given): string {
+  if (isFile) return `${variable}: must be the path of a file with ${form.expected}`;
+  const expected = `${variable}: must be ${form.expected}`;
+  return isSecret ? expected : `${expected}, got ${shownValue(form, value)}`;
+}
+
+/** A wrong value, for a message, without what may be a secret. */
+function shownValue(form: form.Form<unknown>, value: string): string {
+  // After a quote that is not closed, a value has the next lines of a file.
+  if (LINE_BREAK.test(value)) return 'several lines';
+  const parts = form.wrongParts?.(value) ?? [value];
+  if (parts.length === 0) return 'no item';
+  return parts.some(hasPassword) ? 'a value with a password' : parts.map(quoted).join(', ');
+}
+
+/** True for an address with a user name and a password, with or without a scheme before them. */
+function hasPassword(text: string): boolean {
+  const colon = text.indexOf(':');
+  return colon !== -1 && text.includes('@', colon);
+}
+
 function findContradictions({ sources, youtubeApiKey, port, consolePort }: Config): string[] {
   const found: string[] = [];
   if (sources.includes('youtube-data-api') && youtubeApiKey === undefined) {
     found.push('YOUTUBE_API_KEY: is needed for the source youtube-data-api in SOURCES');
   }
-  if (new Set(sources).size !== sources.length) found.push('SOURCES: names a source twice');
-  if (consolePort !== 0 && consolePort === port) found.push('CONSOLE_PORT: must differ from PORT');
+  if (new Set(sources).size !== sources.length) found.push(`SOURCES: names a source twice, got "${sources}"`);
+  if (consolePort !== 0 && consolePort === port)
+    found.push(`CONSOLE_PORT: must differ from PORT, got "${port}" for both`);
   return found;
 }

@@ -91,7 +91,7 @@ describe('.env', () => {
 
 test('a quote that is not closed is refused, and the lines behind it are not shown', async () => {
   await writeFile(envFile, `CONTACT="ops@example.org\nYOUTUBE_API_KEY=the-key\nLOG_LEVEL="info"\n`);
-  const stderr = 'The settings cannot be used:\n  CONTACT: must be a text in one line\n';
+  const stderr = 'The settings cannot be used:\n  CONTACT: must be a text in one line, got several lines\n';
   expect(await settings()).toEqual({ exitCode: 1, stdout: '', stderr });
 });
 

@@ -24,7 +24,7 @@ interface Finding {
  * Checks everything that a start needs besides valid settings. Starts nothing and leaves no files behind.
  *
  * @param envFile the path of the `.env` file that was read, or a note that there is none
- * @param warnings about names that may be misspelled settings
+ * @param warnings about the settings
  */
 export async function checkStart(config: Config, envFile: string, warnings: readonly string[]): Promise<Finding[]> {
   const { dataDir, redisUrl, sources, host, port, consoleHost, consolePort } = config;

@@ -26,7 +26,6 @@ const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache
 const MEASURE_MEMORY = [
   'src/cache/images.test.ts',
   'src/cache/cache-memory.test.ts',
-  'src/http/response/micro-cache.test.ts',
   'test/e2e/held-in-memory.test.ts',
 ];
 const MEMORY_TESTS = { name: 'core-memory', include: MEASURE_MEMORY, env, ...COMMON };

@@ -36,9 +36,6 @@ function createSharedLog(clock = createManualClock()) {
     setOutage(isOut: boolean) {
       failure = isOut ? new RedisUnavailable('test') : undefined;
     },
-    failWith(error: Error) {
-      failure = error;
-    },
   };
 }
 

@@ -2,13 +2,14 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp, useTestApp } from '../helpers/app.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createHeldSource, HELD_CHANNEL_ID, type HeldSource } from '../helpers/fake-source.ts';
 import { openConnection, readResponses, readUntilClosed } from '../helpers/raw-http.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
 /** For tests that do not stop it. */
-const shared = useTestApp();
+const shared = useTestApp({ encoder: createFakeEncoder() });
 let sharedPort: number;
 beforeAll(async () => {
   sharedPort = await shared.listen();
@@ -122,12 +123,6 @@ describe('a connection', () => {
     expect(received.text().indexOf('"channelId"')).toBeLessThan(received.text().indexOf('"problems"'));
   });
 
-  test('gets 100 Continue before the response when it waits for it', async () => {
-    const fields = ['Expect: 100-continue', 'Content-Length: 2', 'Connection: close'];
-    const text = await readUntilClosed(sharedPort, `${get('/', ...fields)}ab`);
-    expect(statusLines(text)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 200']);
-  });
-
   test('gets 100 Continue before a response that waits behind another one', async () => {
     const expecting = get('/favicon.ico', 'Expect: 100-continue', 'Content-Length: 2');
     const requests = `${get('/favicon.ico')}${expecting}ab${get('/favicon.ico', 'Connection: close')}`;
@@ -145,6 +140,7 @@ describe('a connection', () => {
 describe('HEAD', () => {
   test.each([
     ['a record', `/channel/${SAMPLE}`],
+    ['an image', `/${SAMPLE}/mobile.webp`],
     ['a path without an endpoint', '/nowhere'],
   ])('gets the header fields of GET and no body, and the next request works: %s', async (_what, path) => {
     await readResponses(sharedPort, get(path, 'Connection: close'));
@@ -179,36 +175,6 @@ describe('a client that disconnects', () => {
     expect([next.status, next.json().title]).toEqual([200, 'old title']);
   });
 });
-
-test('a service that stops finishes the request that it accepted, and says that the connection closes', async () => {
-  const { service, port, source } = await startHeld();
-  const held = source.hold();
-  const busy = await open(port);
-  const received = record(busy);
-  busy.write(get(`/channel/${HELD_CHANNEL_ID}`));
-  await held.asked;
-  const closing = service.close();
-  await expect.poll(() => isRefused(port)).toBe(true);
-  held.release();
-  await received.closed;
-  await closing;
-  expect(statusLines(received.text())).toEqual(['HTTP/1.1 200']);
-  expect(received.text()).toContain('"channelId"');
-  expect(received.text().toLowerCase()).toContain('\r\nconnection: close\r\n');
-});
-
-/** Whether the port no longer accepts connections. */
-async function isRefused(port: number): Promise<boolean> {
-  const probe = connect(port, '127.0.0.1');
-  try {
-    await once(probe, 'connect');
-    return false;
-  } catch {
-    return true;
-  } finally {
-    probe.destroy();
-  }
-}
 
 test.each([
   ['without a byte', '', {}],

@@ -107,21 +107,13 @@ describe('images', () => {
   });
 
   test('of the type "phone" are those of "mobile", and only "mobile" is a path segment', async () => {
-    const mobile = await service.get(`/api/banner/${SAMPLE}?type=mobile&format=webp`);
-    for (const url of [
-      `/api/banner/${SAMPLE}?type=phone&format=webp`,
-      `/${SAMPLE}?type=phone&format=webp`,
-      `/${SAMPLE}/mobile.webp?type=phone`,
-    ]) {
-      const phone = await service.get(url);
-      const fields = ['etag', 'content-disposition', 'cache-control'] as const;
-      expect([url, ...fields.map((name) => phone.headers[name])]).toEqual([
-        url,
-        ...fields.map((name) => mobile.headers[name]),
-      ]);
-      // Encoded once.
-      expect(phone.headers['cache-status']).toMatch(/^pennant; hit/);
-    }
+    const mobile = await service.get(`/${SAMPLE}/mobile.webp`);
+    const phone = await service.get(`/${SAMPLE}?type=phone&format=webp`);
+    expect(phone.headers).toMatchObject({
+      etag: mobile.headers.etag,
+      'content-disposition': mobile.headers['content-disposition'],
+      'cache-status': expect.stringMatching(/^pennant; hit/),
+    });
     expect((await service.get(`/${SAMPLE}/tv?type=phone`)).status).toBe(400);
     expect((await service.get(`/${SAMPLE}/phone`)).status).toBe(404);
   });
@@ -148,26 +140,6 @@ describe('images', () => {
   ])('with %s measure %i by %i', async (query, width, height) => {
     const image = await decodeImage((await service.get(`/${SAMPLE}/avatar?${query}`)).bytes);
     expect([image.width, image.height]).toEqual([width, height]);
-  });
-
-  test('are validated before any work is done, by ETag first and by date otherwise', async () => {
-    const { headers } = await service.get(`/${SAMPLE}/mobile.png?width=123`);
-    const etag = String(headers.etag);
-    const date = String(headers['last-modified']);
-    const at = (conditions: Record<string, string>) => service.get(`/${SAMPLE}/mobile.png?width=123`, conditions);
-    expect((await at({ 'if-none-match': etag })).status).toBe(304);
-    expect((await at({ 'if-modified-since': date })).status).toBe(304);
-    expect((await at({ 'if-modified-since': new Date(Date.parse(date) - 1000).toUTCString() })).status).toBe(200);
-    expect((await at({ 'if-none-match': '"other"', 'if-modified-since': date })).status).toBe(200);
-    expect((await at({ range: 'bytes=0-9' })).status).toBe(200);
-  });
-
-  test('have the header fields of GET and no body in the response to HEAD', async () => {
-    const got = await service.get(`/${SAMPLE}/mobile.webp`);
-    const head = await service.request({ method: 'HEAD', url: `/${SAMPLE}/mobile.webp` });
-    expect([head.status, head.bytes.length]).toEqual([200, 0]);
-    expect(head.headers['content-length']).toBe(got.headers['content-length']);
-    expect(head.headers.etag).toBe(got.headers.etag);
   });
 
   test('that a channel does not have are 404, never a placeholder', async () => {

@@ -65,6 +65,7 @@ test.each([
   [304, 'If-Modified-Since', 'Thu, 01 Jan 2099 00:00:00 GMT'],
   [200, 'If-Modified-Since', 'Thu, 01 Jan 2015 00:00:00 GMT'],
   [200, 'If-Modified-Since', '2099-01-01T00:00:00Z'],
+  [200, 'Range', 'bytes=0-9'],
 ])('an image is a %i for %s: %s', async (status, field, value) => {
   const url = `/${SAMPLE}/tv.webp`;
   const { etag = '', 'last-modified': last = '' } = (await service.get(url)).headers;

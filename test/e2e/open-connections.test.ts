@@ -5,7 +5,6 @@ import type { Listener } from '../../src/lib/http/listener.ts';
 import { startForTest } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { recordLog } from '../helpers/log.ts';
-import { openConnection } from '../helpers/raw-http.ts';
 
 /* How many connections one client may hold. */
 
@@ -123,17 +122,5 @@ describe('the private listener', () => {
       await received;
     }
     expect(await (await open(inside)).ask(GET_HEALTH)).toBe('HTTP/1.1 200 OK');
-  });
-
-  test('closes a connection that pipelines, and responds to one request after the other', async () => {
-    const { inside } = await start();
-    const GET_METRICS = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n';
-    const pipelining = await open(inside);
-    await pipelining.ask(GET_METRICS.repeat(1_000));
-    await expect.poll(pipelining.isClosed).toBe(true);
-    const { port } = inside.server.address() as AddressInfo;
-    const connection = await openConnection(port);
-    onTestFinished(() => void connection.close());
-    for (let sent = 0; sent < 3; sent += 1) expect((await connection.ask(GET_METRICS)).status).toBe(200);
   });
 });

@@ -52,18 +52,6 @@ function probe(workerData: ProbeOptions): Probe {
   };
 }
 
-/** How long others are measured without the attack. */
-export const ALONE_MS = 1_000;
-const P99 = 0.99;
-
-/** Whether others wait at most so many times as long as without the attack. */
-export function boundRatio(during: ProbeResult, alone: ProbeResult, maxRatio: number): BoundedLatency {
-  const aloneMs = percentile(alone.latenciesMs, P99);
-  const bound = { what: "others' p99", share: P99, limitMs: maxRatio * aloneMs };
-  const { measured, exceeded } = boundLatency(during, bound);
-  return { measured: `${measured} (alone ${aloneMs.toFixed(0)} ms)`, exceeded };
-}
-
 export interface LatencyBound {
   readonly what: string;
   /** The share of the requests that must stay below the limit. 1 means all of them. */

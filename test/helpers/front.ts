@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { afterAll, beforeAll, beforeEach, onTestFinished } from 'vitest';
 import { type FakeUpstream, startFakeUpstream } from './fake-upstream.ts';
 import { isInstalled, PATH_WITH_SERVERS } from './installed.ts';
 import { findFreePort, startProcess } from './process.ts';
@@ -70,7 +70,7 @@ export async function expireCopies(cacheDirectory: string): Promise<void> {
 type Edit = readonly [from: string, to: string];
 
 /** Starts nginx with a configuration that logs errors to `stderr notice`, and waits until it listens. @returns ends it */
-export async function runNginx(configFile: string): Promise<() => Promise<void>> {
+async function runNginx(configFile: string): Promise<() => Promise<void>> {
   const args = ['-c', configFile, '-e', 'stderr', '-g', 'daemon off;'];
   const nginx = startProcess('nginx', args, { env: { PATH: PATH_WITH_SERVERS } });
   await nginx.printed(/start worker process/);
@@ -78,6 +78,19 @@ export async function runNginx(configFile: string): Promise<() => Promise<void>>
     nginx.child.kill('SIGTERM');
     await nginx.ended;
   };
+}
+
+/**
+ * Runs nginx with this in its section `http`, until the test ends.
+ *
+ * @param directory when root starts nginx, its workers run as another user, who may then read the directory
+ */
+export async function useNginx(http: string, directory: string): Promise<void> {
+  await chmod(directory, 0o755);
+  const file = join(directory, 'nginx.conf');
+  const main = `pid ${join(directory, 'nginx.pid')};\nerror_log stderr notice;\nevents {}\n`;
+  await writeFile(file, `${main}http {\naccess_log off;\n${http}\n}\n`);
+  onTestFinished(await runNginx(file));
 }
 
 /** Fails if an edit no longer matches the file. */

@@ -1,9 +1,7 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startForTest } from '../helpers/app.ts';
 import { blockWith } from '../helpers/documents.ts';
-import { findNginx, replaceEach, runNginx } from '../helpers/front.ts';
+import { findNginx, replaceEach, useNginx } from '../helpers/front.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
 import { findFreePort } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -13,30 +11,14 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 const ID = 'UCPennantSample00000001A';
 const HOST = 'img.example.org';
 
-/** An nginx as distributions install it: its sites are files in a folder. */
 async function startNginx(instancePort: number) {
-  const directory = await createTemporaryDirectory();
-  // When root starts nginx, its workers run as another user.
-  await chmod(directory, 0o755);
   const port = await findFreePort();
   const site = replaceEach(blockWith('docs/operating.md', 'server_name img.example.org;'), [
     ['listen 80;', `listen 127.0.0.1:${port};`],
     ['127.0.0.1:8080', `127.0.0.1:${instancePort}`],
   ]);
   const other = `server { listen 127.0.0.1:${port} default_server; return 200 'the other site'; }`;
-  await mkdir(join(directory, 'conf.d'));
-  await writeFile(join(directory, 'conf.d/other.conf'), other);
-  await writeFile(join(directory, 'conf.d/pennant.conf'), site);
-  const main = `pid ${join(directory, 'nginx.pid')};
-error_log stderr notice;
-events {}
-http {
-  access_log off;
-  include ${join(directory, 'conf.d')}/*.conf;
-}
-`;
-  await writeFile(join(directory, 'nginx.conf'), main);
-  onTestFinished(await runNginx(join(directory, 'nginx.conf')));
+  await useNginx(`${other}\n${site}`, await createTemporaryDirectory());
   return {
     /** @param visitor an address of this machine */
     async ask(url: string, headers: Record<string, string> = {}, visitor = '127.0.0.1') {

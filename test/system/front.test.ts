@@ -1,9 +1,5 @@
-import { execFile } from 'node:child_process';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startForTest } from '../helpers/app.ts';
-import { blockWith } from '../helpers/documents.ts';
 import { respondWithJson } from '../helpers/fake-upstream.ts';
 import { expireCopies, findNginx, startFront, useFakeInstances, useFront } from '../helpers/front.ts';
 import { sendRaw } from '../helpers/raw-http.ts';
@@ -11,7 +7,6 @@ import { sendRaw } from '../helpers/raw-http.ts';
 /* deploy/nginx.conf in a real nginx in front of three small servers. */
 
 const ID = 'UCPennantSample00000001A';
-const CACHE_DIRECTORY = '/var/cache/nginx/images';
 const REQUEST_FIELDS = {
   'ratelimit-policy': '"default";q=10;w=30',
   ratelimit: '"default";r=9;t=30',
@@ -172,20 +167,6 @@ describeWithNginx('an image', () => {
       instances.handler = respondWithJson({}, 503);
       expect((await ask(path)).status).toBe(status);
     }
-  });
-
-  test('that was taken down is removed by the command in docs/operating.md, and no other is', async () => {
-    const blocked = 'UCPennantSample00000003A';
-    const service = await startForTest();
-    const port = await service.listen();
-    const own = await startFront([port, port, port]);
-    onTestFinished(() => own.stop());
-    const isCopy = async (path: string) => (await fetch(own.base + path)).headers.get('x-request-id') === null;
-    const paths = [`/${blocked}/mobile`, `/${ID}/mobile`];
-    expect([await isCopy(`/${blocked}/mobile`), await isCopy(`/${ID}/mobile`)]).toEqual([false, false]);
-    const command = blockWith('docs/operating.md', CACHE_DIRECTORY).replaceAll(CACHE_DIRECTORY, own.cacheDirectory);
-    await promisify(execFile)('bash', ['-euc', command]);
-    expect(await Promise.all(paths.map(isCopy))).toEqual([false, true]);
   });
 });
 

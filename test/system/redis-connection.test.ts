@@ -15,7 +15,6 @@ import { HANG_MS } from '../helpers/wait.ts';
 
 const COMMAND_TIMEOUT_MS = 40;
 const SILENCE_MS = 750;
-const REST_MS = 1_000;
 
 /** A connection with a movable clock: nothing times out and nothing is retried until the test moves the clock. */
 function open(url: string, connectTimeoutMs?: number) {
@@ -37,24 +36,7 @@ async function connect(url: string) {
   const { clock, changes, opening } = open(url, HANG_MS);
   const connection = await opening;
   const write = () => connection.run((redis) => redis.set('key', 'value', { PX: 60_000 }));
-  return {
-    connection,
-    clock,
-    changes,
-    write,
-    /** Sends a write, and moves the clock until its missing response counts as a failure of Redis. */
-    async writeInVain(count = 1): Promise<unknown[]> {
-      const writes = Array.from({ length: count }, () => failureOf(write()));
-      await sent();
-      clock.advance(SILENCE_MS);
-      const failures = await Promise.all(writes);
-      await setImmediate();
-      return failures;
-    },
-    /** Moves the clock beyond the pause after a failure. Then the connection tries again. */
-    tryAgain: () => clock.passTimer(REST_MS),
-    untilUsable: () => expect.poll(() => connection.stats().isUsable).toBe(true),
-  };
+  return { connection, clock, changes, write };
 }
 
 function failureOf(running: Promise<unknown>): Promise<unknown> {
@@ -103,22 +85,6 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(await server.command('INFO', 'keyspace')).toContain('db1:keys=');
   });
 
-  test('a frozen server is given up after a command without a response, gets no commands then, and is used again once it responds', async () => {
-    const { connection, changes, write, writeInVain, tryAgain, untilUsable } = await connect(server.url);
-    server.freeze();
-    expect(await writeInVain(5)).toEqual(Array(5).fill(expect.any(RedisUnavailable)));
-    expect(connection.stats()).toMatchObject({ isUsable: false, timeouts: 5, outages: 1 });
-    for (let attempt = 0; attempt < 1_000; attempt += 1)
-      expect(await failureOf(write())).toBeInstanceOf(RedisUnavailable);
-    // None of these was sent.
-    expect(connection.stats().timeouts).toBe(5);
-    server.thaw();
-    await tryAgain();
-    await untilUsable();
-    await write();
-    expect(changes).toEqual(['no response within 750 ms', null]);
-  });
-
   test('a response that is late for its command only is no outage', async () => {
     const { connection, changes, clock, write } = await connect(server.url);
     server.freeze();
@@ -146,47 +112,12 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 0, outages: 0 });
   });
 
-  test('pending commands fail when the connection is lost, and a server that returns is used again', async () => {
-    const { changes, write, tryAgain, untilUsable } = await connect(server.url);
-    server.freeze();
-    const underWay = failureOf(write());
-    await server.stop();
-    expect(await underWay).toBeInstanceOf(RedisUnavailable);
-    await tryAgain();
-    await expect.poll(() => changes.at(-1)).toContain('ECONNREFUSED');
-    await server.start();
-    await tryAgain();
-    await untilUsable();
-    await write();
-    expect(changes.at(-1)).toBeNull();
-  });
-
-  test.each([
-    ['full', ['--maxmemory', '1kb'], 'OOM'],
-    ['locked', ['--requirepass', 'other'], 'NOAUTH'],
-    ['a read-only replica', ['--replicaof', '127.0.0.1', '1'], 'READONLY'],
-  ])('a server that is %s is not used until it changes', async (_state, settings, reason) => {
-    const { changes, write, tryAgain, untilUsable } = await connect(server.url);
-    await server.stop();
-    await server.start(settings);
-    await tryAgain();
-    await expect.poll(() => changes.at(-1)).toContain(reason);
-    expect(await failureOf(write())).toBeInstanceOf(RedisUnavailable);
-    await server.stop();
-    await server.start();
-    await tryAgain();
-    await untilUsable();
-  });
-
-  test('a password is used, and a wrong one is never shown', async () => {
+  test('a password is used', async () => {
     await server.stop();
     await server.start(['--requirepass', 'topsecret']);
-    const right = await connect(`redis://:topsecret@127.0.0.1:${server.port}`);
-    await right.write();
-    const wrong = await connect(`redis://:notthesecret@127.0.0.1:${server.port}`);
-    expect(wrong.changes).toEqual([expect.stringContaining('WRONGPASS')]);
-    const failure = await failureOf(wrong.write());
-    expect(JSON.stringify([wrong.changes, String(failure)])).not.toContain('notthesecret');
+    const { changes, write } = await connect(`redis://:topsecret@127.0.0.1:${server.port}`);
+    await write();
+    expect(changes).toEqual([]);
   });
 
   test.skipIf(!isInstalled('openssl', 'TLS to Redis'))(
@@ -220,13 +151,6 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
 });
 
 describe('without a redis-server', () => {
-  test('a closed port fails at once', async () => {
-    const { connection, changes, write } = await connect('redis://127.0.0.1:1');
-    expect(changes).toEqual(['connect ECONNREFUSED 127.0.0.1:1']);
-    expect(await failureOf(write())).toBeInstanceOf(RedisUnavailable);
-    expect(connection.stats().timeouts).toBe(0);
-  });
-
   test('a server that accepts connections and never responds delays the start by half a second, and nothing else', async () => {
     const { port } = (await startMute()).address() as { port: number };
     const { clock, changes, opening } = open(`redis://127.0.0.1:${port}`);

@@ -1,9 +1,7 @@
-import { chmod, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { blockWith } from '../helpers/documents.ts';
 import { redirectTo } from '../helpers/fake-upstream.ts';
-import { findNginx, replaceEach, runNginx } from '../helpers/front.ts';
+import { findNginx, replaceEach, useNginx } from '../helpers/front.ts';
 import { findFreePort } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService } from '../helpers/youtube-service.ts';
@@ -13,8 +11,6 @@ const IMAGE = `/${LIGHTHOUSE}/tv.png`;
 
 /** A real nginx with the relay of docs/youtube.md, in which addresses and paths are replaced, and TLS to YouTube is left out. */
 async function startRelay(upstream: string) {
-  const directory = await createTemporaryDirectory();
-  await chmod(directory, 0o755);
   const port = await findFreePort();
   const { host } = new URL(upstream);
   const configuration = replaceEach(blockWith('docs/youtube.md', 'listen 10.0.0.2:8090'), [
@@ -24,9 +20,7 @@ async function startRelay(upstream: string) {
     [' yt3.googleusercontent.com', ` ${host}`],
     ['proxy_pass https://$upstream', 'proxy_pass http://$upstream'],
   ]);
-  const main = `pid ${join(directory, 'nginx.pid')};\nerror_log stderr notice;\nevents {}\nhttp {\n${configuration}\n}\n`;
-  await writeFile(join(directory, 'nginx.conf'), main);
-  onTestFinished(await runNginx(join(directory, 'nginx.conf')));
+  await useNginx(configuration, await createTemporaryDirectory());
   return `http://127.0.0.1:${port}`;
 }
 

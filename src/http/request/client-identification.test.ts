@@ -82,17 +82,6 @@ describe('the client behind a trusted proxy', () => {
   });
 });
 
-describe('the network that counts as one client', () => {
-  it.each([
-    [48, 'ffff:ffff:ffff::/48'],
-    [64, 'ffff:ffff:ffff:ffff::/64'],
-    [128, 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128'],
-  ])('has the first %i bits of the address', (ipv6PrefixBits, key) => {
-    const { identify } = createClientIdentification({ trustedProxies: [], ipv6PrefixBits, ...LIMITS });
-    expect(identify('ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', undefined).key).toBe(key);
-  });
-});
-
 describe('the network of a client', () => {
   it.each([
     ['203.0.113.7', '203.0.113.0/24'],

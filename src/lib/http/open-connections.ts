@@ -46,7 +46,7 @@ interface OpenConnection {
 }
 
 /**
- * A connection is idle while no whole request waits for its response. When all places are taken, the connection that has been idle
+ * A connection is idle while no whole request waits for its response, and once nothing more can be written to it. When all places are taken, the connection that has been idle
  * longest, by the arrival of its latest request, makes room. If no connection is idle, the new one is closed.
  */
 export function createOpenConnections(options: OpenConnectionsOptions): OpenConnections {
@@ -107,8 +107,8 @@ export function createOpenConnections(options: OpenConnectionsOptions): OpenConn
   };
 }
 
-function isIdle({ latest }: OpenConnection): boolean {
-  return latest === undefined || latest.closed || !latest.req.complete;
+function isIdle({ socket, latest }: OpenConnection): boolean {
+  return latest === undefined || latest.closed || !latest.req.complete || !socket.writable;
 }
 
 /** Adds to a number of connections, and forgets a number that is 0. @returns the new number */

@@ -2,7 +2,7 @@ import { ERROR_CODES } from '../src/domain/errors.ts';
 import { type Size, VARIANT_PRESETS, VARIANTS } from '../src/domain/variants.ts';
 import { PROBLEMS } from '../src/http/response/problems.ts';
 
-/* The tables of docs/api.md and docs/images.md, from the service's OpenAPI document and its own tables. */
+/* Tables of documents, from the service's OpenAPI document, its own tables and the alert rules. */
 
 interface Schema {
   readonly type?: string;
@@ -122,4 +122,25 @@ function shapeOf({ width, height }: Size): string {
 
 function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}
+
+interface AlertRules {
+  readonly groups: readonly {
+    readonly rules: readonly {
+      readonly alert: string;
+      readonly annotations: { readonly summary: string; readonly description: string };
+    }[];
+  }[];
+}
+
+/** Each row has an anchor, to which the alert links. */
+export function alertTable(rules: AlertRules): string {
+  const rows = rules.groups.flatMap((group) =>
+    group.rules.map(({ alert, annotations: { summary, description } }) => [
+      `<a id="${alert.toLowerCase()}"></a>${code(alert)}`,
+      summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_template, label: string) => code(label)),
+      description,
+    ]),
+  );
+  return table(['alert', 'what happened', 'what to do'], rows);
 }

@@ -3,11 +3,12 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { parse } from 'yaml';
 import { buildApp } from '../src/app/build.ts';
 import { fileVariable } from '../src/config/environment.ts';
 import { parseConfig, SETTINGS } from '../src/config/settings.ts';
 import { sendInProcess } from '../test/helpers/in-process.ts';
-import { code, errorTable, fieldTable, type OpenApi, pathTables, table, variantTable } from './docs-api.ts';
+import { alertTable, code, errorTable, fieldTable, type OpenApi, pathTables, table, variantTable } from './docs-api.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const PART = /(<!-- npm run docs: (\S+) ?(.*) -->\n)[\s\S]*?(?=<!-- end -->)/g;
@@ -31,6 +32,7 @@ export async function generatedDocuments(): Promise<ReadonlyMap<string, string>>
     errors: errorTable,
     settings: settingsTable,
     variants: variantTable,
+    alerts: () => alertTable(parse(readFileSync(join(ROOT, 'deploy/alerts.yaml'), 'utf8'))),
   };
 
   function withParts(name: string): string {
@@ -44,7 +46,7 @@ export async function generatedDocuments(): Promise<ReadonlyMap<string, string>>
     );
   }
 
-  const documents = ['docs/api.md', 'docs/images.md', 'docs/settings.md'].map(
+  const documents = ['docs/api.md', 'docs/images.md', 'docs/operating.md', 'docs/settings.md'].map(
     (name) => [name, withParts(name)] as const,
   );
   const texts = new Map([['.env.example', envExample()], ...documents]);

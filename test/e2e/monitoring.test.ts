@@ -28,10 +28,18 @@ function dashboardExpressions(): string[] {
   return panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
 }
 
-function alertExpressions(): string[] {
-  const { groups } = parseYaml(readDeployed('alerts.yaml')) as { groups: { rules: { expr: string }[] }[] };
-  return groups.flatMap(({ rules }) => rules.map(({ expr }) => expr));
+interface AlertRule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: { readonly guide: string };
 }
+
+function alertRules(): AlertRule[] {
+  const { groups } = parseYaml(readDeployed('alerts.yaml')) as { groups: { rules: AlertRule[] }[] };
+  return groups.flatMap(({ rules }) => rules);
+}
+
+const alertExpressions = () => alertRules().map(({ expr }) => expr);
 
 /** Of Prometheus itself, of its node exporter, and of kube-state-metrics. The last two see the doctor's timer. */
 const FOREIGN_METRICS = ['up', 'node_systemd_unit_state', 'kube_job_status_failed'];
@@ -60,6 +68,14 @@ describe.each([
     );
     expect(unknown).toEqual([]);
   });
+});
+
+test('every alert links the row of the guide that says what to do', () => {
+  const operating = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  for (const { alert, annotations } of alertRules()) {
+    expect(annotations.guide).toBe(`docs/operating.md#${alert.toLowerCase()}`);
+    expect(operating).toContain(`<a id="${alert.toLowerCase()}"></a>`);
+  }
 });
 
 test('metric names follow Prometheus’s conventions', async () => {

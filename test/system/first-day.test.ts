@@ -102,7 +102,7 @@ async function startUnit({ root }: Machine) {
 const isPossible = [findNginx(), findRedisServer(), findSystemd()].every(Boolean);
 
 test.skipIf(!isPossible)(
-  'the first day, a take-down and an upgrade work as described in docs/operating.md',
+  'the first day, a take-down, an upgrade and the way back work as described in docs/operating.md',
   async () => {
     const machine = await createMachine();
     const { root, clone } = machine;
@@ -176,6 +176,13 @@ test.skipIf(!isPossible)(
     service = await startUnit(machine);
     expect((await ask(`/${BLOCKED}`, '127.0.0.3')).status).toBe(451);
     expect((await ask(`/${OTHER}/avatar?width=65&again`, '127.0.0.3')).status).toBe(200);
+    await service.stop();
+
+    // The way back. The tables of the cache are the same, so nothing is logged about it.
+    await shell(blockWith(DOCUMENT, 'ln -sfn pennant-0.1.0'), root);
+    expect(await machine.orders()).toEqual(['restart pennant']);
+    service = await startUnit(machine);
+    expect((await ask(`/${OTHER}/avatar?width=65&back`, '127.0.0.3')).status).toBe(200);
     await service.stop();
     expect(service.output()).not.toMatch(/"level":(?:40|50)/);
   },

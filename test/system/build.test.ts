@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { appendFile, chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,4 +80,14 @@ test('`npm start` reports a mistake in the types and starts nothing', async () =
   expect(await ended).not.toBe(0);
   expect(output()).toContain('src/config/env-file.ts');
   expect(output()).not.toContain('listens on');
+});
+
+test('`npm start` says what to do on an older Node, and without the packages', async () => {
+  const disguise = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' })";
+  const program = `${disguise}; import(${JSON.stringify(join(clone, 'scripts/build.js'))})`;
+  const buildIn = (cwd: string) => spawnSync(process.execPath, ['-e', program], { cwd, encoding: 'utf8' });
+  const old = /^Pennant needs Node 24 or newer; this is Node 20\.20\.2 .*\n.* Install it now: npm rebuild node/;
+  expect(buildIn(clone)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(old) });
+  const missing = 'The packages are not installed yet. Install them: npm ci\n';
+  expect(buildIn(await createTemporaryDirectory())).toMatchObject({ status: 1, stdout: '', stderr: missing });
 });

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { ENCODER_IDLE_MS } from '../src/images/encoder/pool.ts';
+import { ENCODER_IDLE_MS } from '../src/images/encoder/slot.ts';
 import { childrenOf, residentBytes, startProcess } from '../test/helpers/process.ts';
 import { type BenchImage, readSampleBanners } from './images.ts';
 import { stopProcess } from './processes.ts';

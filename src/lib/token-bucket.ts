@@ -14,6 +14,8 @@ export function createTokenBucket(options: Readonly<Record<'perSecond' | 'capaci
   }
 
   return {
+    /** The complete tokens. */
+    available: (nowMs: number): number => Math.floor(fill(nowMs) + ROUNDING),
     /** Takes one token; an empty bucket stays empty. */
     take(nowMs: number): void {
       tokens = Math.max(0, fill(nowMs) - 1);

@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEncoder, type Encoder, type EncoderOptions } from '../../src/images/encoder/encoder.ts';
-import type { PoolEvent } from '../../src/images/encoder/pool.ts';
-import { ENCODER_IDLE_MS } from '../../src/images/encoder/pool.ts';
+import { ENCODER_IDLE_MS, type ProcessEvent } from '../../src/images/encoder/slot.ts';
 import { NEVER_ABORTED } from '../../src/lib/deadlines.ts';
 import { startForTest } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
@@ -29,9 +28,9 @@ let encoder: Encoder | undefined;
 afterEach(() => encoder?.close());
 
 function start(options: EncoderOptions = {}) {
-  const events: PoolEvent[] = [];
+  const events: ProcessEvent[] = [];
   const started: number[] = [];
-  const onEvent = (event: PoolEvent) => {
+  const onEvent = (event: ProcessEvent) => {
     events.push(event);
     if (event.kind === 'started' && event.pid !== undefined) started.push(event.pid);
     options.onEvent?.(event);
@@ -54,29 +53,6 @@ async function untilEncoding(started: readonly number[]): Promise<void> {
 }
 
 describe('an encoder process', () => {
-  it('is killed at its deadline during an encode, and replaced', async () => {
-    const { encoder, clock, started, endings } = start();
-    const refused = expect(encoder.encode(await slowJob(), NEVER_ABORTED)).rejects;
-    await untilEncoding(started);
-    clock.advance(DEADLINE_MS);
-    await refused.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
-    await vi.waitFor(() => expect(endings()).toEqual(['deadline']), WAIT);
-    expect(await cpuTicks(started[0])).toBeUndefined();
-    expect(await encoder.inspect(bytes, NEVER_ABORTED)).toMatchObject({ width: 64 });
-    expect(started).toHaveLength(2);
-    expect(encoder.stats()).toMatchObject({ processes: 1, restarts: 1, running: 0 });
-  });
-
-  it('that has worked until its deadline makes the job fail for an hour', async () => {
-    // `untilEncoding` waits for 600 ms of CPU time.
-    const { encoder, clock, started, endings } = start({ deadlineMs: 700 });
-    const refused = expect(encoder.encode(await slowJob(), NEVER_ABORTED)).rejects;
-    await untilEncoding(started);
-    clock.advance(700);
-    await refused.toMatchObject({ code: 'overloaded', scope: 'key', validForMs: 3_600_000 });
-    await vi.waitFor(() => expect(endings()).toEqual(['exhausted']), WAIT);
-  });
-
   it('that dies during an encode is replaced, and the job is repeated', async () => {
     const { encoder, started, endings } = start();
     const result = encoder.encode(await slowJob(SECONDS), NEVER_ABORTED);
@@ -122,7 +98,7 @@ describe('an encoder process', () => {
 
   it('ends when the server is killed while it encodes', async () => {
     const owner = fork(fileURLToPath(new URL('./encoder-owner.ts', import.meta.url)), { execArgv: [] });
-    const [{ pid = 0 }] = (await once(owner, 'message')) as [PoolEvent];
+    const [{ pid = 0 }] = (await once(owner, 'message')) as [ProcessEvent];
     onTestFinished(async () => {
       if ((await cpuTicks(pid)) !== undefined) process.kill(pid, 'SIGKILL');
     });
@@ -132,26 +108,27 @@ describe('an encoder process', () => {
   });
 });
 
-describe('a codec that hangs on an original', () => {
-  it('is killed, and its clients are told to try again, as upstream has not failed', async () => {
-    const inspected = Promise.withResolvers<void>();
-    const deadlineMs = 5_000;
-    const { encoder, clock, endings } = start({ deadlineMs, onFinished: () => inspected.resolve() });
-    // A codec that takes far longer than the test stands for one that hangs.
-    const { readOriginal: download } = await slowJob({ width: 2_560, height: 1_440 });
-    const service = await startForTest({ encoder, sources: [numberedSource()], downloader: { download } });
-    const waiting = service.get(`/${numberedChannelId(1)}/tv.avif?quality=100`);
-    await inspected.promise;
-    await expect.poll(() => encoder.stats().running).toBe(1);
-    clock.advance(deadlineMs);
-    const response = await waiting;
-    expect([response.status, response.headers['retry-after']]).toEqual([503, expect.stringMatching(/^\d+$/)]);
-    expect(response.json()).toMatchObject({
-      code: 'overloaded',
-      detail: 'The image could not be encoded at the moment.',
-    });
-    await expect.poll(endings).toEqual(['deadline']);
-    // The failure of the first image is remembered for some seconds. Another image proves that there is a new process.
-    expect((await service.get(`/${numberedChannelId(2)}/avatar.webp?width=10`)).status).toBe(200);
-  });
+it('a codec that hangs is killed, and its image is refused for a minute, as upstream has not failed', async () => {
+  const inspected = Promise.withResolvers<void>();
+  const { encoder, clock, started, endings } = start({ onFinished: () => inspected.resolve() });
+  // A codec that takes far longer than the test stands for one that hangs.
+  const { readOriginal: download } = await slowJob({ width: 2_560, height: 1_440 });
+  const service = await startForTest({ encoder, sources: [numberedSource()], downloader: { download } });
+  const url = `/${numberedChannelId(1)}/tv.avif?quality=100`;
+  const waiting = service.get(url);
+  await inspected.promise;
+  await untilEncoding(started);
+  clock.advance(DEADLINE_MS);
+  const missed = await waiting;
+  expect([missed.status, missed.headers['retry-after'], missed.json().code]).toEqual([503, '60', 'overloaded']);
+  await expect.poll(endings).toEqual(['deadline']);
+  expect(await cpuTicks(started[0])).toBeUndefined();
+
+  // Another image of the same original is made, by a new process.
+  expect((await service.get(`/${numberedChannelId(1)}/avatar.webp?width=10`)).status).toBe(200);
+  expect(started).toHaveLength(2);
+  expect(encoder.stats()).toMatchObject({ processes: 1, restarts: 1, running: 0 });
+  service.clock.advance(50_000);
+  const later = await service.get(url);
+  expect([later.status, later.headers['retry-after']]).toEqual([503, '10']);
 });

@@ -2,14 +2,13 @@ import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { untilAborted } from '../../lib/deadlines.ts';
 import type { EncoderTask, TaskReply } from './job.ts';
 
 /** Why an encoder process ended. Metrics have a series for every reason from the start. */
 export const END_REASONS = [
-  /** A task exceeded its deadline. */
+  /** A task, or the start of the process, exceeded its deadline. */
   'deadline',
-  /** The same, although the task had the CPU for most of that time. */
-  'exhausted',
   'crash',
   /** The process cannot load its code. */
   'unusable',
@@ -63,9 +62,9 @@ export interface EncoderChild {
   readonly pid: number | undefined;
   /** Settles when the process has ended for any reason. */
   readonly ended: Promise<ProcessEnd>;
-  /** Settles when it accepts tasks; never if it ends before that. */
+  /** Resolves when the process accepts tasks. @throws TaskInterrupted if it ends or is killed before that */
   readonly ready: Promise<void>;
-  /** Runs one task at a time. Rejects with `TaskInterrupted` if the process ends or is killed before it has responded. */
+  /** Runs one task at a time. @throws TaskInterrupted if the process ends or is killed before it has responded */
   run(task: EncoderTask): Promise<TaskReply>;
   kill(reason: KillReason): void;
 }
@@ -79,9 +78,9 @@ export function startEncoderChild(maxDataBytes: number): EncoderChild {
     execArgv: ['--expose-gc', '--disable-sigusr1'],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
-  const { promise: ready, resolve: onReady } = Promise.withResolvers<void>();
   const { promise: ended, resolve: onEnded } = Promise.withResolvers<ProcessEnd>();
-  let pending: PromiseWithResolvers<TaskReply> | undefined;
+  /** Aborted with a `TaskInterrupted` when the process ends or is killed. */
+  const life = new AbortController();
   let isReady = false;
   let stderr = '';
   /** Known before the end of a process that the server kills. */
@@ -93,7 +92,13 @@ export function startEncoderChild(maxDataBytes: number): EncoderChild {
       ? { reason: 'unusable', detail: loadProblem(stderr) }
       : { reason: 'crash', detail: stderr.trimEnd() };
     onEnded(end);
-    pending?.reject(new TaskInterrupted(end.reason));
+    life.abort(new TaskInterrupted(end.reason));
+  }
+
+  function nextMessage<T>(): Promise<T> {
+    const { promise, resolve } = Promise.withResolvers<T>();
+    child.once('message', (message) => resolve(message as T));
+    return untilAborted(promise, life.signal);
   }
 
   child.once('close', handleEnd);
@@ -103,31 +108,30 @@ export function startEncoderChild(maxDataBytes: number): EncoderChild {
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-MAX_STDERR_CHARACTERS);
   });
-  // The first message says that it has loaded its code.
   child.once('message', () => {
     isReady = true;
-    child.on('message', (reply) => pending?.resolve(reply as TaskReply));
-    onReady();
   });
+  // The first message says that it has loaded its code.
+  const ready = nextMessage<unknown>().then(() => undefined);
+  // It may end before anybody waits for it.
+  ready.catch(() => undefined);
 
   return {
     pid: child.pid,
     ended,
     ready,
-    run(task) {
-      pending = Promise.withResolvers();
-      void ready.then(() =>
-        child.send(task, (error) => {
-          if (error !== null) child.kill('SIGKILL');
-        }),
-      );
-      return pending.promise;
+    async run(task) {
+      const reply = nextMessage<TaskReply>();
+      child.send(task, (error) => {
+        if (error !== null) child.kill('SIGKILL');
+      });
+      return reply;
     },
     kill(reason) {
       end ??= { reason };
       child.kill('SIGKILL');
       // At once: on a busy machine, the end of a process with low priority can take seconds.
-      pending?.reject(new TaskInterrupted(end.reason));
+      life.abort(new TaskInterrupted(end.reason));
     },
   };
 }

@@ -1,41 +1,98 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { clientOf } from '../../../test/helpers/clients.ts';
+import { createManualClock } from '../../../test/helpers/clock.ts';
 import { NEVER_ABORTED } from '../../lib/deadlines.ts';
 import { withRequest } from '../../lib/work.ts';
 import { createEncoder } from './encoder.ts';
-import type { TaskReply } from './job.ts';
-import type { EncoderPool } from './pool.ts';
 
-it('the encoder leaves one place free for other networks', async () => {
-  const running = new Map<string, (reply: TaskReply) => void>();
-  const pool: EncoderPool = {
-    places: 3,
-    stats: () => ({ running: running.size, processes: 3, restarts: 0 }),
-    warmUp: () => undefined,
-    run(task) {
-      const name = task.original.toString();
-      return new Promise((resolve) => running.set(name, resolve));
+const WHOLE = { left: 0, top: 0 };
+const SIZES = { usual: { width: 1_300, height: 1_000 }, large: { width: 1_301, height: 1_000 } };
+type Kind = keyof typeof SIZES;
+const KINDS = ['usual', 'large'] as const;
+
+/** An encoder whose jobs read their originals until the test ends them. Then they fail, so that no process starts. */
+function start(processes: number) {
+  const encoder = createEncoder({ processes, clock: createManualClock() });
+  const running = new Map<string, () => void>();
+  return {
+    running: () => [...running.keys()],
+    queued: () => encoder.stats().queued,
+    /** @param name `network/client…` */
+    async submit(name: string, kind: Kind = 'usual'): Promise<void> {
+      const size = SIZES[kind];
+      const readOriginal = () =>
+        new Promise<never>((_, reject) => running.set(name, () => reject(new Error('unreadable'))));
+      const image = { originalSize: size, crop: { ...WHOLE, ...size }, output: size } as const;
+      const job = { readOriginal, ...image, format: 'avif', quality: undefined } as const;
+      withRequest({ requestId: name, client: clientOf(name.replace(/\d+$/, '')) }, () => {
+        encoder.encode(job, NEVER_ABORTED).catch(() => undefined);
+      });
+      await nextTurn();
     },
-    close: async () => undefined,
+    async end(name: string): Promise<void> {
+      running.get(name)?.();
+      running.delete(name);
+      await nextTurn();
+    },
   };
-  const encoder = createEncoder({ pool });
-  async function submit(name: string, network: string) {
-    const client = clientOf(`${network}/${name}`);
-    void withRequest({ requestId: name, client }, () => encoder.inspect(Buffer.from(name), NEVER_ABORTED));
-    await nextTurn();
+}
+
+it('usual images of one network have every encoder, and another network waits for one of them', async () => {
+  const encoder = start(3);
+  for (const name of ['a/x1', 'a/x2', 'a/x3', 'a/x4', 'a/y1', 'b/z1']) await encoder.submit(name);
+  expect(encoder.running()).toEqual(['a/x1', 'a/x2', 'a/x3']);
+  await encoder.end('a/x2');
+  expect(encoder.running()).toEqual(['a/x1', 'a/x3', 'b/z1']);
+});
+
+it('large images leave one encoder, whosoever they are', async () => {
+  const encoder = start(3);
+  for (const name of ['a/x1', 'a/x2', 'b/y1', 'c/z1']) await encoder.submit(name, 'large');
+  expect(encoder.running()).toEqual(['a/x1', 'a/x2']);
+  await encoder.submit('a/x9');
+  expect(encoder.running()).toEqual(['a/x1', 'a/x2', 'a/x9']);
+  await encoder.end('a/x9');
+  expect(encoder.queued()).toBe(2);
+});
+
+it('a network whose image took long is the last one again when the image ends', async () => {
+  const encoder = start(1);
+  for (const name of ['a/x1', 'a/x2', 'b/y1', 'c/z1']) await encoder.submit(name, 'large');
+  const begun: string[] = [];
+  for (let turn = 0; turn < 3; turn += 1) {
+    const [name = ''] = encoder.running();
+    // A newcomer arrives while the image is made.
+    if (turn === 0) await encoder.submit('d/n1');
+    await encoder.end(name);
+    begun.push(...encoder.running());
   }
-  async function finish(name: string) {
-    running.get(name)?.({ ok: true, result: Buffer.from('image'), rssBytes: 1 });
-    running.delete(name);
-    await nextTurn();
-  }
-  for (const name of ['a', 'b', 'c', 'd']) await submit(name, 'network');
-  expect([...running.keys()]).toEqual(['a', 'b']);
-  await submit('z', 'other');
-  await finish('a');
-  expect([...running.keys()]).toEqual(['b', 'z', 'c']);
-  await finish('z');
-  expect([...running.keys()]).toEqual(['b', 'c']);
-  expect(encoder.stats().queued).toBe(1);
+  expect(begun).toEqual(['b/y1', 'c/z1', 'd/n1']);
+});
+
+it('whatever arrives, no encoder rests while there is an image for it', async () => {
+  const arrival = fc.record({ client: fc.constantFrom('a/x', 'a/y', 'b/x', 'c/x'), kind: fc.constantFrom(...KINDS) });
+  const end = fc.record({ running: fc.nat(3) });
+  const events = fc.array(fc.oneof(arrival, end), { maxLength: 60 });
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 4 }), events, async (processes, happening) => {
+      const encoder = start(processes);
+      const waiting = new Map<string, Kind>();
+      for (const [at, event] of happening.entries()) {
+        if ('running' in event) await encoder.end(encoder.running()[event.running] ?? '');
+        else {
+          waiting.set(`${event.client}-${event.kind}${at}`, event.kind);
+          await encoder.submit(`${event.client}-${event.kind}${at}`, event.kind);
+        }
+        const running = encoder.running();
+        for (const name of running) waiting.delete(name);
+        expect(encoder.queued()).toBe(waiting.size);
+        const large = running.filter((name) => name.includes('large')).length;
+        expect(large).toBeLessThanOrEqual(Math.max(1, processes - 1));
+        const isFree = { usual: running.length < processes, large: running.length < Math.max(1, processes - 1) };
+        expect([...waiting.values()].filter((kind) => isFree[kind])).toEqual([]);
+      }
+    }),
+  );
 });

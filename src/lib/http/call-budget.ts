@@ -27,16 +27,16 @@ export interface CallBudget {
 const BURST_SECONDS = 10;
 /** As many calls may wait as can be made in this time. */
 const MAX_WAIT_MS = 2_000;
+/** The last call of those that may wait has its turn even if the timer for it is late. */
+const LATE_TIMER_MS = 100;
 /** Among so many calls, the next one is found in less than a millisecond. */
 const MAX_WAITING = 1_000;
 
 export function createCallBudget({ clock, callsPerSecond }: CallBudgetOptions): CallBudget {
   const capacity = BURST_SECONDS * callsPerSecond;
   const tokens = createTokenBucket({ perSecond: callsPerSecond, capacity, nowMs: clock.monotonic() });
-  const callsInTime = Math.ceil((callsPerSecond * MAX_WAIT_MS) / 1000);
-  const maxLength = Math.min(MAX_WAITING, callsInTime);
-  const queue = createRoundRobin({ maxLength, maxWaitMs: MAX_WAIT_MS, clock, giveTurns, refusal });
-  let cancelTimer: () => void = () => undefined;
+  const maxLength = Math.min(MAX_WAITING, Math.ceil((callsPerSecond * MAX_WAIT_MS) / 1000));
+  const queue = createRoundRobin<{ client: ClientKeys }>({ maxWaitMs: MAX_WAIT_MS + LATE_TIMER_MS, clock, refusal });
 
   /** The error of a call that gets no turn. Its `retryAfterMs` ends when the call would have had one. */
   function refusal(): LocalLimitError {
@@ -44,15 +44,23 @@ export function createCallBudget({ clock, callsPerSecond }: CallBudgetOptions): 
     return new LocalLimitError('The call budget for the upstream is spent.', waitMs);
   }
 
-  function giveTurns(): void {
-    const nowMs = clock.monotonic();
-    while (tokens.msUntil(1, nowMs) === 0 && queue.next() !== undefined) tokens.take(nowMs);
-    cancelTimer();
-    if (queue.size > 0) cancelTimer = clock.after(tokens.msUntil(1, nowMs), giveTurns);
+  async function grantCalls(): Promise<never> {
+    for (;;) {
+      await waitForToken();
+      tokens.take(clock.monotonic());
+      await queue.take();
+    }
   }
 
+  async function waitForToken(): Promise<void> {
+    const waitMs = tokens.msUntil(1, clock.monotonic());
+    if (waitMs > 0) await new Promise<void>((resolve) => clock.after(waitMs, resolve));
+  }
+
+  void grantCalls();
   return {
-    take: (client, signal) => queue.wait(client, signal),
+    // The calls of a burst do not wait, even if they arrive before the loop has taken the first one.
+    take: (client, signal) => queue.wait({ client }, signal, maxLength + tokens.available(clock.monotonic())),
     waiting: () => ({ entries: queue.size, maxEntries: maxLength }),
   };
 }

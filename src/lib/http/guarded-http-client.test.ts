@@ -79,7 +79,7 @@ describe('a guarded HTTP client', () => {
     upstream.response(respondWithStatus(500));
     const failed = get().catch(errorCodeOf);
     await vi.waitFor(() => expect(upstream.requests).toHaveLength(1));
-    await clock.passTimer(2_000);
+    await clock.passTimer(2_100);
     expect(await failed).toBe('upstream_unavailable');
     expect(upstream.requests).toHaveLength(1);
   });

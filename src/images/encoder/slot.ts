@@ -1,0 +1,153 @@
+import type { Clock } from '../../lib/clock.ts';
+import { NEVER_ABORTED, withDeadline } from '../../lib/deadlines.ts';
+import type { RoundRobin } from '../../lib/round-robin.ts';
+import type { ClientKeys } from '../../lib/work.ts';
+import { type EncoderChild, type KillReason, type ProcessEnd, startEncoderChild, TaskInterrupted } from './child.ts';
+import type { EncoderTask, TaskReply } from './job.ts';
+
+/** Work that waits for a slot. */
+export interface Job extends PromiseWithResolvers<TaskReply> {
+  readonly client: ClientKeys;
+  readonly kind: EncoderTask['kind'];
+  /** Every slot takes it. */
+  readonly isUsual: boolean;
+  readonly submittedAtMs: number;
+  /** Called when the job begins. */
+  readonly prepare: () => Promise<EncoderTask>;
+}
+
+export type ProcessEvent = { readonly pid: number | undefined } & (
+  | { readonly kind: 'started' | 'ready' }
+  | ({ readonly kind: 'ended' } & ProcessEnd)
+);
+
+export interface SlotOptions {
+  /** A process with more memory after a task is ended. */
+  readonly maxRssBytes: number;
+  /** How much memory a process may allocate for its tasks. */
+  readonly maxDataBytes: number;
+  /** The limit of a task. So much time the start of a process has too, and the original until it is read. */
+  readonly deadlineMs: number;
+  readonly clock: Clock;
+  /** For logs and metrics. */
+  readonly onEvent?: (event: ProcessEvent) => void;
+  /** For metrics. A task waited `waitedMs` for its turn, and took `tookMs`. */
+  readonly onFinished?: (finished: { task: EncoderTask['kind']; waitedMs: number; tookMs: number }) => void;
+}
+
+/** Takes one job after another, and has a process for them, which is started on demand. */
+export interface Slot {
+  /** Starts the process before the first job. */
+  warmUp(): void;
+  stats(): { readonly isRunning: boolean; readonly hasProcess: boolean };
+  /** Ends the process at once; later jobs fail. */
+  close(): Promise<void>;
+}
+
+/** A process without a task is ended after this time. The next image then waits for the start of another one. */
+export const ENCODER_IDLE_MS = 120_000;
+
+/** @param takesAll false for a slot that takes usual jobs only */
+export function startSlot(queue: RoundRobin<Job>, takesAll: boolean, options: SlotOptions): Slot {
+  const { maxRssBytes, maxDataBytes, deadlineMs, clock, onEvent, onFinished } = options;
+  let running: Job | undefined;
+  let child: EncoderChild | undefined;
+  let cancelIdleLimit: () => void = () => undefined;
+  let isClosed = false;
+
+  async function work(): Promise<never> {
+    for (;;) {
+      running = await queue.take(({ isUsual }) => takesAll || isUsual);
+      await run(running).then(running.resolve, running.reject);
+      // Whoever has long jobs must not have the next turn too: other networks wait for at most one of them.
+      queue.endTurn(running.client);
+      running = undefined;
+    }
+  }
+
+  async function run({ kind, submittedAtMs, prepare }: Job): Promise<TaskReply> {
+    const startedAtMs = clock.monotonic();
+    const reply = await perform(await withDeadline(clock, deadlineMs, NEVER_ABORTED, prepare));
+    onFinished?.({ task: kind, waitedMs: startedAtMs - submittedAtMs, tookMs: clock.monotonic() - startedAtMs });
+    return reply;
+  }
+
+  /** Tries a task again whose process crashed. After a deadline it would take as long again. */
+  async function perform(task: EncoderTask): Promise<TaskReply> {
+    try {
+      return await performOnce(task);
+    } catch (error) {
+      if (!(error instanceof TaskInterrupted) || error.reason !== 'crash') throw error;
+      return performOnce(task);
+    }
+  }
+
+  async function performOnce(task: EncoderTask): Promise<TaskReply> {
+    const process = child ?? start();
+    cancelIdleLimit();
+    await inTime(process.ready);
+    const reply = await inTime(process.run(task));
+    if (!reply.ok) end('failed');
+    else if (reply.rssBytes > maxRssBytes) end('grown');
+    else limitIdleTime();
+    return reply;
+  }
+
+  async function inTime<T>(step: Promise<T>): Promise<T> {
+    const cancel = clock.after(deadlineMs, () => end('deadline'));
+    try {
+      return await step;
+    } finally {
+      cancel();
+    }
+  }
+
+  function start(): EncoderChild {
+    if (isClosed) throw new TaskInterrupted('closed');
+    const started = startEncoderChild(maxDataBytes);
+    const { pid } = started;
+    child = started;
+    limitIdleTime();
+    onEvent?.({ kind: 'started', pid });
+    void started.ended.then((ended) => {
+      if (child === started) forget();
+      onEvent?.({ kind: 'ended', pid, ...ended });
+    });
+    started.ready.then(
+      () => onEvent?.({ kind: 'ready', pid }),
+      () => undefined,
+    );
+    return started;
+  }
+
+  /** An idle process holds some 70 MiB. */
+  function limitIdleTime(): void {
+    cancelIdleLimit();
+    cancelIdleLimit = clock.after(ENCODER_IDLE_MS, () => end('idle'));
+  }
+
+  /** The next job has another process at once, although a killed one may take a while to release its memory. */
+  function end(reason: KillReason): void {
+    child?.kill(reason);
+    forget();
+  }
+
+  function forget(): void {
+    cancelIdleLimit();
+    child = undefined;
+  }
+
+  void work();
+  return {
+    warmUp() {
+      if (child === undefined && !isClosed) start();
+    },
+    stats: () => ({ isRunning: running !== undefined, hasProcess: child !== undefined }),
+    async close() {
+      isClosed = true;
+      const last = child;
+      end('closed');
+      await last?.ended;
+    },
+  };
+}

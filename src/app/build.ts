@@ -97,7 +97,6 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     encoder,
     images,
     cache: caches.originals,
-    channels,
     runtime,
   });
   const channelImages = createImageService({ channels, originals, encoder, images, runtime });

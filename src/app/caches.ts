@@ -5,12 +5,12 @@ import { cachePaths, createCacheFile } from '../cache/cache-file.ts';
 import type { CachePolicy } from '../cache/entry.ts';
 import { createEntryTable } from '../cache/entry-table.ts';
 import { createImageTable } from '../cache/image-table.ts';
-import { createImages, type Images } from '../cache/images.ts';
+import { createImageStore, type ImageStore } from '../cache/images.ts';
 import { ENTRY_KINDS, findEntryKind } from '../cache/keys.ts';
-import { CACHE_POLICY, type Caches, IMAGE_MEMORY_SHARE } from '../cache/policy.ts';
 import { createRedisStore } from '../cache/redis-store.ts';
 import { CACHE_SCHEMA } from '../cache/schema.ts';
 import type { Store } from '../cache/store.ts';
+import { CACHE_POLICY, type Caches, IMAGE_MEMORY_SHARE } from '../cache/values.ts';
 import type { Config } from '../config/settings.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import { addBoundGauges, addGauge } from '../lib/metrics.ts';
@@ -23,7 +23,7 @@ export interface StoredData {
   readonly redis: RedisConnection | undefined;
   /** The stores that a purge empties. With Redis, `cache.db` is one of them: it may have entries from a time without Redis. */
   readonly stores: readonly Store[];
-  readonly images: Images;
+  readonly images: ImageStore;
   readonly caches: Caches;
   /** Retries failed operations, so that a recovery needs no request. */
   retry(): void;
@@ -45,21 +45,21 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
   for (const kind of [...ENTRY_KINDS, 'limit']) refusedValues.inc({ kind }, 0);
 
   /** Counts damaged or foreign values. */
-  function onRefused(key: string): void {
+  function onDamaged(key: string): void {
     refusedValues.inc({ kind: findEntryKind(key) ?? 'foreign' });
   }
 
   const { database, originals } = cachePaths(config.dataDir);
   const file = createCacheFile({ path: database, schema: CACHE_SCHEMA, runtime });
-  const entries = createEntryTable({ file, maxBytes: MAX_ENTRY_BYTES, clock, onRefused });
+  const entries = createEntryTable({ file, maxBytes: MAX_ENTRY_BYTES, clock });
   const table = createImageTable({ file, folder: originals, maxBytes: config.imageCacheBytes, runtime });
   await withinMs(clock, table.open(), OPEN_MS);
   const { redisUrl: url } = config;
   const onStateChange = (problem: string | null) =>
     health.report('redis', problem === null ? null : `not used (${problem})`);
   const redis = url === undefined ? undefined : await createRedisConnection({ url, clock, onStateChange });
-  const store = redis === undefined ? entries : createRedisStore({ connection: redis, onRefused });
-  const images = createImages({
+  const store = redis === undefined ? entries : createRedisStore(redis);
+  const images = createImageStore({
     table,
     maxMemoryBytes: Math.floor(config.memoryCacheBytes * IMAGE_MEMORY_SHARE),
     runtime,
@@ -70,7 +70,7 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
 
   function createKind<V>(name: string, policy: CachePolicy & { readonly memoryShare: number }, store: Store): Cache<V> {
     const maxMemoryBytes = Math.floor(Math.min(config.memoryCacheBytes, heapBytes) * policy.memoryShare);
-    const cache = createCache<V>({ policy, store, maxMemoryBytes, clock });
+    const cache = createCache<V>({ policy, store, maxMemoryBytes, clock, onDamaged });
     addBoundGauges(metrics, `pennant_${name}_in_memory`, `${name} in memory`, () => cache.stats().memory);
     addBoundGauges(metrics, `pennant_loads_of_${name}`, `loads of ${name}`, () => cache.stats().loads);
     addBoundGauges(metrics, `pennant_failed_${name}`, `failed ${name}`, () => cache.stats().failures);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { SOFT_TIMEOUT_MS } from '../cache/policy.ts';
+import { SOFT_TIMEOUT_MS } from '../cache/values.ts';
 import { BATCH_MS } from '../channels/channel-batches.ts';
+import { SLOW_SOURCE_MS } from '../channels/merge-lists.ts';
 import { SEARCH_SOFT_TIMEOUT_MS } from '../channels/search.ts';
-import { SLOW_SOURCE_MS } from '../channels/search-all.ts';
 import { RESPONSE_MS } from '../http/pipeline.ts';
 import { DOWNLOAD_MS } from '../images/download.ts';
 import { ENCODER_WAIT_MS, TASK_MS } from '../images/encoder/encoder.ts';

@@ -9,7 +9,7 @@ const AT_ONCE = { softTimeoutMs: 0 };
 function create(maxMemoryBytes: number) {
   const clock = createManualClock();
   return createCache<unknown>({
-    policy: { freshMs: 3_600_000, graceMs: 86_400_000 },
+    policy: { freshMs: 3_600_000, graceMs: 86_400_000, isValue: () => true },
     maxMemoryBytes,
     store: { ...memoryStore(), set: async () => undefined },
     clock,

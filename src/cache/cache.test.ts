@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { describeCache } from '../../test/contracts/cache.ts';
-import { HOUR_MS, memoryStore, testCache, WAIT } from '../../test/helpers/cache.ts';
+import { fail, HOUR_MS, memoryStore, testCache, WAIT } from '../../test/helpers/cache.ts';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { openEntries } from '../../test/helpers/entries.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { COMPARE_MS } from './cache.ts';
+import { writeContent } from './entry.ts';
 
 describeCache('cache.db', async () => {
   const path = join(await createTemporaryDirectory(), 'cache.db');
@@ -20,6 +21,7 @@ describe('the cache in front of a store that instances share', () => {
     return { clock, store, first: open(), second: open() };
   }
   const load = (value: string) => async () => ({ value });
+  const AT_ONCE = { softTimeoutMs: 0 };
 
   test('reads the store again when it has not for 30 s', async () => {
     const { clock, store, first } = setUpTwo();
@@ -30,19 +32,47 @@ describe('the cache in front of a store that instances share', () => {
     expect(reads).toHaveBeenCalledTimes(1);
     clock.advance(1);
     expect(await first.get('k', load('b'), WAIT)).toMatchObject({ value: 'a', outcome: { kind: 'hit' } });
-    await first.peek('k');
+    await first.getCached('k');
     expect(reads).toHaveBeenCalledTimes(2);
   });
 
-  test('loads again what another instance has purged', async () => {
+  test.each<[what: string, lose: (store: ReturnType<typeof memoryStore>, former: string | undefined) => unknown]>([
+    ['no longer has', (store) => store.entries.clear()],
+    ['has an older one of', (store, former = '') => store.entries.set('k', former)],
+  ])('waits for a new load of what the store %s, which has no previous value', async (_what, lose) => {
     const { clock, store, first } = setUpTwo();
+    await first.get('k', load('former'), WAIT);
+    const former = store.entries.get('k');
+    clock.advance(HOUR_MS);
     await first.get('k', load('a'), WAIT);
-    store.entries.clear();
+    lose(store, former);
     clock.advance(COMPARE_MS - 1);
     expect((await first.get('k', load('b'), WAIT)).value).toBe('a');
     clock.advance(1);
-    expect(await first.peek('k')).toBeUndefined();
-    expect((await first.get('k', load('b'), { softTimeoutMs: 0 })).value).toBe('b');
+    expect(await first.getCached('k')).toBeUndefined();
+    const loaded = first.get('k', async (previous) => ({ value: `${previous}` }), AT_ONCE);
+    expect(await loaded).toMatchObject({ value: 'undefined', outcome: { kind: 'miss' } });
+  });
+
+  test('returns what the store has lost if the load fails, until the next load succeeds', async () => {
+    const { clock, store, first } = setUpTwo();
+    await first.get('k', load('a'), WAIT);
+    store.entries.clear();
+    clock.advance(COMPARE_MS);
+    const stale = { value: 'a', outcome: { kind: 'stale', ttlMs: -1_000 } };
+    expect(await first.get('k', fail, AT_ONCE)).toMatchObject(stale);
+    expect(await first.getCached('k')).toMatchObject(stale);
+    expect(await first.get('k', load('b'), AT_ONCE)).toMatchObject(stale);
+    clock.advance(60_000);
+    expect((await first.get('k', load('b'), AT_ONCE)).value).toBe('b');
+  });
+
+  test('does not return an absence that the store has lost', async () => {
+    const { clock, store, first } = setUpTwo();
+    await first.get('k', async () => ({ value: 'none', graceMs: 0 }), WAIT);
+    store.entries.clear();
+    clock.advance(COMPARE_MS);
+    await expect(first.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
   });
 
   test('keeps what is in memory while the store fails, and loads what is not', async () => {
@@ -51,7 +81,7 @@ describe('the cache in front of a store that instances share', () => {
     store.get = () => Promise.reject(new Error('down'));
     clock.advance(COMPARE_MS);
     expect(await first.get('k', load('b'), WAIT)).toMatchObject({ value: 'a', outcome: { kind: 'hit' } });
-    expect((await first.peek('k'))?.value).toBe('a');
+    expect((await first.getCached('k'))?.value).toBe('a');
     expect((await first.get('other', load('b'), WAIT)).value).toBe('b');
   });
 });
@@ -61,15 +91,15 @@ test('a value that was loaded during a slow read from the store is not replaced 
   const store = memoryStore();
   const read = Promise.withResolvers<void>();
   const cache = testCache<string>({ freshMs: HOUR_MS, graceMs: HOUR_MS }, { clock, store });
-  const old = { value: '{"value":"old","freshMs":3600000}', storedAtMs: clock.now() - 1 };
+  const old = writeContent('k', { value: 'old', storedAtMs: clock.now() - 1, freshMs: HOUR_MS, graceMs: HOUR_MS });
   store.get = async () => {
     await read.promise;
     return old;
   };
-  const waiting = cache.peek('k');
+  const waiting = cache.getCached('k');
   store.get = async () => undefined;
-  await cache.put('k', async () => ({ value: 'new' }));
+  cache.put('k', { value: 'new' });
   read.resolve();
   await waiting;
-  expect((await cache.peek('k'))?.value).toBe('new');
+  expect((await cache.getCached('k'))?.value).toBe('new');
 });

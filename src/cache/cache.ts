@@ -1,28 +1,31 @@
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
-import { AppError, errorCodeOf, isUpstreamFailure } from '../domain/errors.ts';
+import { type AppError, isUpstreamFailure } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
 import type { BoundedStats } from '../lib/metrics.ts';
 import {
-  ABSENT_FRESH_MS,
   type CachePolicy,
-  type Content,
   createEntry,
   type Entry,
   freshLeftMs,
   isServable,
-  readEntry,
-  valueIn,
+  maxAgeMs,
+  readContent,
   writeContent,
 } from './entry.ts';
-import type { Store, StoredEntry } from './store.ts';
+import { createMatcher, type Removal, textsIn } from './removal.ts';
+import type { Store } from './store.ts';
 
 export interface Loaded<V> {
   readonly value: V;
+  /** The version of what the value was made from, if there are several. */
+  readonly version?: string;
   /** A shorter time than `policy.freshMs`, for a value that should be reloaded soon. */
   readonly freshMs?: number;
+  /** A shorter time than `policy.graceMs`. */
+  readonly graceMs?: number;
   /** False for a value that stays in memory and does not replace a stored value. */
   readonly isStorable?: boolean;
 }
@@ -30,15 +33,19 @@ export interface Loaded<V> {
 export interface Cached<V> {
   readonly value: V;
   readonly outcome: CacheOutcome;
+  /** When it was loaded (wall clock). */
+  readonly storedAtMs: number;
+  /** Why a stale value is returned, if its reload has failed. */
+  readonly failure?: AppError;
 }
 
-export interface LookupOptions<V> {
+export interface LookupOptions {
   /** How long a caller waits for a reload before it gets a stale value; 0: it gets the value at once. */
   readonly softTimeoutMs: number;
-  /** Returns false for a fresh value that must be treated as stale, also after a load that the caller joined. Default: always true. */
-  readonly isCurrent?: (value: V) => boolean;
-  /** What a failure of the load concerns. A load with another one is not held back by it. Default: the key. */
-  readonly failureKey?: string;
+  /** A value of another version is stale at any age. Loads, and their failures, are apart for each version. Default: any version. */
+  readonly version?: string;
+  /** A value that was stored at this time or before is stale. */
+  readonly newerThanMs?: number | undefined;
 }
 
 interface CacheOptions {
@@ -47,6 +54,8 @@ interface CacheOptions {
   /** Values count with the length of their JSON. */
   readonly maxMemoryBytes: number;
   readonly clock: Clock;
+  /** Called with the key of a stored value that is damaged or that others wrote. */
+  readonly onDamaged?: (key: string) => void;
 }
 
 /** @param previous the former value, fresh or stale */
@@ -57,172 +66,221 @@ const RETRY_MS = 60_000;
 /** After this time, a shared store decides about a value in memory: another instance may have purged or replaced it. */
 export const COMPARE_MS = 30_000;
 
-/** The values of one kind: in memory, the least recently used evicted first, in front of a store. `README.md` explains it. */
+/**
+ * The values of one kind: in memory, the least recently used evicted first, in front of a store. `README.md` explains it.
+ *
+ * A value is *unconfirmed* when a shared store no longer has it, or has an older one: another instance has purged it, or the
+ * store has lost it. Callers wait for a load as if there were no value, and get it only if the load fails. Without the store,
+ * memory is the cache.
+ */
 export interface Cache<V> {
   /**
    * Returns the value from memory or the store, or loads it. All callers of a key share one load, which continues after they
    * disconnect. During its grace, a stale value is returned if its reload fails or exceeds the soft timeout.
    *
-   * @throws AppError `channel_not_found` from the load, kept for 60 s; any other failure of the load when there is no
-   * stale value to return, remembered for 15 s if it concerns the key
+   * @throws the failure of the load when there is no stale value to return, remembered for 15 s if it concerns the key
    */
-  get(key: string, load: Load<V>, options: LookupOptions<V>): Promise<Cached<V>>;
-  /** Returns the cached value, fresh or stale, and loads none. @throws AppError `channel_not_found` if that is cached */
-  peek(key: string): Promise<Cached<V> | undefined>;
-  /** Stores what `load` returns. */
-  put(key: string, load: Load<V>): Promise<void>;
-  /** Forgets values in memory, and failures. The store does not change. */
-  forget(): void;
+  get(key: string, load: Load<V>, options: LookupOptions): Promise<Cached<V>>;
+  /**
+   * Returns the cached value, fresh or stale, and loads none. `undefined`: nothing is known, or an unconfirmed value whose load
+   * has not failed.
+   */
+  getCached(key: string): Promise<Cached<V> | undefined>;
+  /** Stores a value. A load that began before does not replace it. */
+  put(key: string, loaded: Loaded<V>): void;
+  /** Removes values from memory, and all failures, because each of them may be over. The store does not change. */
+  forget(removal: Removal): void;
   stats(): Readonly<Record<'memory' | 'loads' | 'failures', BoundedStats>>;
 }
 
-export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOptions): Cache<V> {
+export function createCache<V>({ policy, store, maxMemoryBytes, clock, onDamaged }: CacheOptions): Cache<V> {
   const memory = createMemoryCache<Entry<V>>({ maxBytes: maxMemoryBytes, sizeOf: ({ bytes }) => bytes });
   /** Bounded by the calls to upstream that may wait. */
   const loads = new Map<string, Promise<Entry<V>>>();
   const failures = createFailedKeys({ clock });
+  let order = 0;
+
+  function nextOrder(): number {
+    order += 1;
+    return order;
+  }
+
+  // Find
 
   function findInMemory(key: string): Entry<V> | undefined {
     const held = memory.get(key);
-    return held !== undefined && isServable(held, clock) && !isUncertain(held) ? held : undefined;
+    return held !== undefined && isServable(held, clock) ? held : undefined;
   }
 
-  function isUncertain({ isStored, comparedAtMs }: Entry<V>): boolean {
-    return store.isShared && isStored && clock.monotonic() - comparedAtMs >= COMPARE_MS;
+  /** Whether a shared store must be asked about a value in memory. */
+  function isUncertain({ isStored, isConfirmed, comparedAtMs }: Entry<V>): boolean {
+    return store.isShared && isStored && (!isConfirmed || clock.monotonic() - comparedAtMs >= COMPARE_MS);
   }
 
   /** The newest entry of memory and store. */
   async function findInStore(key: string): Promise<Entry<V> | undefined> {
-    let stored: StoredEntry | undefined;
-    let isStoreUsable = true;
+    let text: string | undefined;
     try {
-      stored = await store.get(key);
+      text = await store.get(key);
     } catch {
-      isStoreUsable = false;
+      const held = findInMemory(key);
+      if (held !== undefined) held.comparedAtMs = clock.monotonic();
+      return held;
     }
-    const entry = stored && readEntry<V>(clock, key, stored, policy);
+    const stored = text === undefined ? undefined : readEntry(key, text);
     // A load may have finished during this read.
+    const held = findInMemory(key);
+    const isNewer = stored !== undefined && (held === undefined || held.storedAtMs < stored.storedAtMs);
+    if (isNewer && isServable(stored, clock)) {
+      memory.set(key, stored);
+      return stored;
+    }
+    if (held !== undefined) compare(held, stored);
+    return held;
+  }
+
+  function readEntry(key: string, text: string): Entry<V> | undefined {
+    const content = readContent<V>(key, text, policy);
+    if (content === undefined) {
+      onDamaged?.(key);
+      return undefined;
+    }
+    const characters = key.length + text.length;
+    return createEntry(clock, content, { isStored: true, order: nextOrder(), characters });
+  }
+
+  function compare(held: Entry<V>, stored: Entry<V> | undefined): void {
+    if (stored?.storedAtMs === held.storedAtMs) {
+      held.isConfirmed = true;
+      held.comparedAtMs = clock.monotonic();
+    } else if (isUncertain(held)) {
+      held.isConfirmed = false;
+    }
+  }
+
+  /** The entry in memory if it needs no comparison, otherwise the newest of memory and store. */
+  async function find(key: string): Promise<Entry<V> | undefined> {
+    const held = findInMemory(key);
+    return held !== undefined && !isUncertain(held) ? held : findInStore(key);
+  }
+
+  function isFresh(
+    entry: Entry<V>,
+    { version, newerThanMs = -Infinity }: Omit<LookupOptions, 'softTimeoutMs'>,
+  ): boolean {
+    const isWanted = (version === undefined || entry.version === version) && entry.storedAtMs > newerThanMs;
+    return isWanted && entry.isConfirmed && freshLeftMs(entry, clock) > 0;
+  }
+
+  // Join or start
+
+  /**
+   * Keeps the value in memory and in the store, unless a value is there whose load began later. Returns that one if it is of
+   * the same version.
+   */
+  function keep(key: string, { value, version, isStorable = true, ...times }: Loaded<V>, loadOrder: number): Entry<V> {
+    const { freshMs = policy.freshMs, graceMs = policy.graceMs } = times;
+    const content = { value, version, storedAtMs: clock.now(), freshMs, graceMs };
+    const text = writeContent(key, content);
     const held = memory.get(key);
-    // Without the store, memory is the cache.
-    const isConfirmed = !isStoreUsable || held?.storedAtMs === entry?.storedAtMs;
-    if (held !== undefined && isConfirmed) held.comparedAtMs = clock.monotonic();
-    const isNewer = entry !== undefined && (held === undefined || held.storedAtMs < entry.storedAtMs);
-    if (!isNewer || !isServable(entry, clock)) return findInMemory(key);
-    memory.set(key, entry);
+    const isNewest = held === undefined || held.order <= loadOrder;
+    if (!isNewest && held.version === version) return held;
+    const isStored = isStorable && isNewest;
+    const entry = createEntry(clock, content, { isStored, order: loadOrder, characters: key.length + text.length });
+    if (isNewest) memory.set(key, entry);
+    if (isStored) void store.set(key, text, maxAgeMs(entry));
     return entry;
   }
 
-  async function findEntry(key: string): Promise<Entry<V> | undefined> {
-    return findInMemory(key) ?? findInStore(key);
-  }
+  function startLoad(key: string, load: Load<V>, loadKey: string, found: Entry<V> | undefined): Promise<Entry<V>> {
+    const loadOrder = nextOrder();
+    const previous = found?.isConfirmed === true ? found.value : undefined;
+    const retryMs = staleOf(found) === undefined ? undefined : RETRY_MS;
 
-  /** Keeps the content in memory and in the store. */
-  function keep(key: string, content: Content<V>, loaded: Omit<Loaded<V>, 'value'>): Entry<V> {
-    const { freshMs = policy.freshMs, isStorable: isStored = true } = loaded;
-    const { graceMs } = policy;
-    const value = writeContent(content, freshMs);
-    const entry = createEntry(clock, { content, freshMs, graceMs, isStored, characters: key.length + value.length });
-    memory.set(key, entry);
-    if (isStored) void store.set(key, { value, storedAtMs: entry.storedAtMs }, entry.maxAgeMs);
-    return entry;
-  }
-
-  function startLoad(
-    key: string,
-    load: Load<V>,
-    previous: Entry<V> | undefined,
-    failureKey: string,
-  ): Promise<Entry<V>> {
     async function run(): Promise<Entry<V>> {
       // The load is registered before its first step, or a second caller would start another.
       await undefined;
       try {
-        const retryMs = previous === undefined ? undefined : RETRY_MS;
-        const { value, ...loaded } = await failures.run(failureKey, () => load(valueIn(previous)), retryMs);
-        return keep(key, { value }, loaded);
-      } catch (error) {
-        if (errorCodeOf(error) !== 'channel_not_found') throw error;
-        return keep(key, { absent: true }, { freshMs: ABSENT_FRESH_MS });
+        return keep(key, await failures.run(loadKey, () => load(previous), retryMs), loadOrder);
       } finally {
-        loads.delete(key);
+        loads.delete(loadKey);
       }
     }
 
     const running = run();
     // Callers handle the failure. A load without callers must not end the process.
     running.catch(() => undefined);
-    loads.set(key, running);
+    loads.set(loadKey, running);
     return running;
   }
 
-  /** The value with its outcome. @throws AppError `channel_not_found` for an absence */
+  // Wait
+
+  /** The entry, if it may be returned when its load fails. */
+  function staleOf(found: Entry<V> | undefined): Entry<V> | undefined {
+    return found !== undefined && found.graceMs > 0 ? found : undefined;
+  }
+
+  /** The loaded value. If there is a stale one, that when the soft timeout has passed or the load has failed. */
+  async function waitFor(
+    loading: Promise<Entry<V>>,
+    found: Entry<V> | undefined,
+    { softTimeoutMs, isCollapsed }: { readonly softTimeoutMs: number; readonly isCollapsed: boolean },
+  ): Promise<Cached<V>> {
+    const stale = staleOf(found);
+    const isReplaced = stale?.isConfirmed === true;
+    try {
+      const loaded = await (isReplaced ? withinMs(clock, loading, softTimeoutMs) : loading);
+      if (loaded !== undefined) return resultOf(loaded, { kind: isReplaced ? 'refreshed' : 'miss', isCollapsed });
+      return resultOf(stale as Entry<V>, { ...STALE, isCollapsed, reason: 'refresh under way' });
+    } catch (failure) {
+      if (stale === undefined || !isUpstreamFailure(failure)) throw failure;
+      return { ...resultOf(stale, { ...STALE, isCollapsed, reason: failure.code }), failure };
+    }
+  }
+
   function resultOf(entry: Entry<V>, outcome: Omit<CacheOutcome, 'ttlMs' | 'isStored'>): Cached<V> {
     const leftMs = freshLeftMs(entry, clock);
-    // A value that is not current is stale at any age.
+    // A value of another version, or an unconfirmed one, is stale at any age.
     const ttlMs = outcome.kind === 'stale' ? Math.min(leftMs, -1_000) : leftMs;
     const isStored = entry.isStored && (outcome.kind === 'miss' || outcome.kind === 'refreshed');
-    const full = { ...outcome, ttlMs, isStored };
-    if ('value' in entry.content) return { value: entry.content.value, outcome: full };
-    const validForMs = Math.max(ttlMs, 0);
-    throw new AppError('channel_not_found', 'There is no such channel.', { validForMs, outcome: full });
+    return { value: entry.value, outcome: { ...outcome, ttlMs, isStored }, storedAtMs: entry.storedAtMs };
   }
 
-  function isWanted({ content }: Entry<V>, isCurrent?: (value: V) => boolean): boolean {
-    return isCurrent === undefined || 'absent' in content || isCurrent(content.value);
-  }
-
-  function isFresh(entry: Entry<V>, isCurrent?: (value: V) => boolean): boolean {
-    return freshLeftMs(entry, clock) > 0 && isWanted(entry, isCurrent);
-  }
-
-  /** A lookup that memory alone cannot serve: asks the store, then waits for a load, with a stale value for the soft timeout. */
-  async function lookUp(key: string, load: Load<V>, options: LookupOptions<V>, isSecond = false): Promise<Cached<V>> {
-    const { softTimeoutMs, isCurrent, failureKey = key } = options;
+  /** A lookup that memory alone cannot serve. */
+  async function lookUp(key: string, load: Load<V>, options: LookupOptions): Promise<Cached<V>> {
+    const { softTimeoutMs, version } = options;
+    const loadKey = version === undefined ? key : `${key} ${version}`;
     // Before the store is read: a load that ends meanwhile has the newest value.
-    const joined = loads.get(key);
-    const held = findInMemory(key);
-    const isNewest = held !== undefined && (joined !== undefined || !store.isShared);
-    const found = isNewest ? held : await findInStore(key);
-    if (found !== undefined && isFresh(found, isCurrent)) return resultOf(found, HIT);
-    const running = joined ?? loads.get(key);
-    const isCollapsed = running !== undefined;
-    // An absence has no grace.
-    const stale = found !== undefined && 'value' in found.content ? found : undefined;
-    const loading = running ?? startLoad(key, load, stale, failureKey);
-    try {
-      const loaded = stale === undefined ? await loading : await withinMs(clock, loading, softTimeoutMs);
-      // The load was another caller's, who wanted another value.
-      const isOther = isCollapsed && !isSecond && loaded !== undefined && !isWanted(loaded, isCurrent);
-      if (isOther) return await lookUp(key, load, options, true);
-      if (loaded !== undefined)
-        return resultOf(loaded, { kind: stale === undefined ? 'miss' : 'refreshed', isCollapsed });
-      return resultOf(stale as Entry<V>, { ...STALE, isCollapsed, reason: 'refresh under way' });
-    } catch (error) {
-      if (stale === undefined || !isUpstreamFailure(error)) throw error;
-      return resultOf(stale, { ...STALE, isCollapsed, reason: error.code });
-    }
+    const joined = loads.get(loadKey);
+    // Another instance may have replaced a stale value.
+    const found = await (joined === undefined && store.isShared ? findInStore(key) : find(key));
+    if (found !== undefined && isFresh(found, options)) return resultOf(found, HIT);
+    const running = joined ?? loads.get(loadKey);
+    const loading = running ?? startLoad(key, load, loadKey, found);
+    return waitFor(loading, found, { softTimeoutMs, isCollapsed: running !== undefined });
   }
 
   return {
     async get(key, load, options) {
       const held = findInMemory(key);
       // A fresh value in memory needs neither the store nor a load.
-      if (held !== undefined && isFresh(held, options.isCurrent)) return resultOf(held, HIT);
+      if (held !== undefined && !isUncertain(held) && isFresh(held, options)) return resultOf(held, HIT);
       return lookUp(key, load, options);
     },
 
-    async peek(key) {
-      const entry = await findEntry(key);
-      return entry && resultOf(entry, freshLeftMs(entry, clock) > 0 ? HIT : STALE);
+    async getCached(key) {
+      const found = await find(key);
+      if (found === undefined || (!found.isConfirmed && !failures.has(key))) return undefined;
+      if (isFresh(found, {})) return resultOf(found, HIT);
+      return staleOf(found) && resultOf(found, STALE);
     },
 
-    async put(key, load) {
-      const { value, ...loaded } = await load(valueIn(await findEntry(key)));
-      keep(key, { value }, loaded);
-    },
+    put: (key, loaded) => void keep(key, loaded, nextOrder()),
 
-    forget() {
-      memory.clear();
+    forget(removal) {
+      const isRemoved = createMatcher(removal);
+      memory.removeWhere((key, { value }) => isRemoved(key, textsIn(value)));
       failures.forget();
     },
 

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
 import type { CacheFile, Sql } from './cache-file.ts';
-import { channelIdsIn, checksumOf } from './keys.ts';
-import type { Store, StoredEntry } from './store.ts';
+import { createMatcher, idsInJson, type Removal } from './removal.ts';
+import type { Store } from './store.ts';
 
 /** The row, and its part of the indexes. */
 const OVERHEAD_BYTES = 200;
@@ -11,29 +11,23 @@ export const ENTRY_SCHEMA = `
   CREATE TABLE entries (
     row INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
-    value TEXT NOT NULL,
+    text TEXT NOT NULL,
     size INTEGER NOT NULL, -- bytes that count against the limit
-    stored_at_ms REAL NOT NULL,
-    expires_at_ms REAL NOT NULL,
-    checksum INTEGER NOT NULL -- CRC-32 of key and value
+    expires_at_ms REAL NOT NULL
   );
   CREATE INDEX entries_by_expiry ON entries (expires_at_ms);
-  -- The channels that a key or a value names.
-  CREATE TABLE named (channel TEXT NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (channel, entry)) WITHOUT ROWID;
-  CREATE INDEX named_by_entry ON named (entry);
   CREATE TABLE entry_usage (bytes INTEGER NOT NULL);
   INSERT INTO entry_usage VALUES (0);
   CREATE TRIGGER entry_added AFTER INSERT ON entries BEGIN
     UPDATE entry_usage SET bytes = bytes + new.size;
   END;
   CREATE TRIGGER entry_removed AFTER DELETE ON entries BEGIN
-    DELETE FROM named WHERE entry = old.row;
     UPDATE entry_usage SET bytes = bytes - old.size;
   END;
 `;
 
-/** Deleting these rows takes a few milliseconds. */
-const ROWS_PER_STEP = 200;
+/** How long a removal looks at entries before the event loop goes on. */
+const STEP_MS = 5;
 /** Rows that one write may evict. A write adds one row, so the table shrinks after its limit is lowered. */
 const EVICTED_ROWS = 8;
 
@@ -42,12 +36,16 @@ interface EntryTableOptions {
   /** The entries that expire next are removed first. */
   readonly maxBytes: number;
   readonly clock: Clock;
-  /** Called with the key of a damaged value. */
-  readonly onRefused: (key: string) => void;
+}
+
+interface Row {
+  readonly row: number;
+  readonly key: string;
+  readonly text: string;
 }
 
 /** The store in `cache.db`. */
-export function createEntryTable({ file, maxBytes, clock, onRefused }: EntryTableOptions): Store {
+export function createEntryTable({ file, maxBytes, clock }: EntryTableOptions): Store {
   function evict(sql: Sql): void {
     const next = 'DELETE FROM entries WHERE row IN (SELECT row FROM entries';
     sql(`${next} WHERE expires_at_ms <= ? LIMIT ?)`).run(clock.now(), EVICTED_ROWS);
@@ -55,16 +53,32 @@ export function createEntryTable({ file, maxBytes, clock, onRefused }: EntryTabl
     sql(`${next} ORDER BY expires_at_ms LIMIT ?)`).run(EVICTED_ROWS);
   }
 
-  /** Removes some entries that name the channel. @returns their number */
-  function removeSome(channelId: string): number {
-    return file.writeOrThrow((sql) =>
-      Number(
-        sql('DELETE FROM entries WHERE row IN (SELECT entry FROM named WHERE channel = ? LIMIT ?)').run(
-          channelId,
-          ROWS_PER_STEP,
-        ).changes,
-      ),
-    );
+  /** Looks at the entries behind `after`. @returns the last one that it has looked at; `undefined` if there are no more */
+  function removeSome(sql: Sql, after: number, isRemoved: ReturnType<typeof createMatcher>) {
+    const untilMs = performance.now() + STEP_MS;
+    const removed: number[] = [];
+    let last: number | undefined;
+    for (const found of sql('SELECT row, key, text FROM entries WHERE row > ? ORDER BY row').iterate(after)) {
+      const { row, key, text } = found as unknown as Row;
+      if (isRemoved(key, idsInJson(text))) removed.push(row);
+      last = row;
+      if (performance.now() >= untilMs) break;
+    }
+    for (const row of removed) sql('DELETE FROM entries WHERE row = ?').run(row);
+    return { last, count: removed.length };
+  }
+
+  /** Entries that are stored meanwhile come behind the others. */
+  async function removeMatching(removal: Removal): Promise<number> {
+    const isRemoved = createMatcher(removal);
+    const end = file.writeOrThrow((sql) => Number(sql('SELECT max(row) AS row FROM entries').get()?.row ?? 0));
+    let count = 0;
+    for (let after = 0; after < end; await setImmediate()) {
+      const step = file.writeOrThrow((sql) => removeSome(sql, after, isRemoved));
+      count += step.count;
+      after = step.last ?? end;
+    }
+    return count;
   }
 
   return {
@@ -72,37 +86,23 @@ export function createEntryTable({ file, maxBytes, clock, onRefused }: EntryTabl
     isShared: false,
 
     async get(key) {
-      const row = file.read((sql) =>
-        sql(`
-          SELECT value, stored_at_ms AS storedAtMs, checksum FROM entries WHERE key = ? AND expires_at_ms > ?
-        `).get(key, clock.now()),
-      ) as (StoredEntry & { readonly checksum: number }) | undefined;
-      if (row === undefined) return undefined;
-      const { value, storedAtMs, checksum } = row;
-      // SQLite has no checksums and would return a damaged value.
-      if (checksumOf(key, value) === checksum) return { value, storedAtMs };
-      onRefused(key);
-      return undefined;
+      const select = 'SELECT text FROM entries WHERE key = ? AND expires_at_ms > ?';
+      const row = file.read((sql) => sql(select).get(key, clock.now())) as Pick<Row, 'text'> | undefined;
+      return row?.text;
     },
 
-    async set(key, entry, ttlMs) {
+    async set(key, text, ttlMs) {
+      const size = OVERHEAD_BYTES + Buffer.byteLength(key) + Buffer.byteLength(text);
       file.write((sql) => {
-        writeEntry(sql, key, entry, clock.now() + ttlMs);
+        sql('DELETE FROM entries WHERE key = ?').run(key);
+        const insert = 'INSERT INTO entries (key, text, size, expires_at_ms) VALUES (?, ?, ?, ?)';
+        sql(insert).run(key, text, size, clock.now() + ttlMs);
         evict(sql);
       });
     },
 
-    async remove({ channelIds, keys }) {
-      let removed = file.writeOrThrow((sql) =>
-        keys.reduce((total, key) => total + Number(sql('DELETE FROM entries WHERE key = ?').run(key).changes), 0),
-      );
-      for (const channelId of channelIds) {
-        for (let step = ROWS_PER_STEP; step === ROWS_PER_STEP; ) {
-          step = removeSome(channelId);
-          removed += step;
-          await setImmediate();
-        }
-      }
+    async remove(removal) {
+      const removed = await removeMatching(removal);
       // The log is emptied even if no entry was removed: an earlier purge may have failed before this step.
       file.emptyLog();
       return removed;
@@ -110,16 +110,4 @@ export function createEntryTable({ file, maxBytes, clock, onRefused }: EntryTabl
 
     async close() {},
   };
-}
-
-/** Replaces the entry of the key, in the transaction of the caller. */
-function writeEntry(sql: Sql, key: string, { value, storedAtMs }: StoredEntry, expiresAtMs: number): void {
-  const size = OVERHEAD_BYTES + Buffer.byteLength(key) + Buffer.byteLength(value);
-  sql('DELETE FROM entries WHERE key = ?').run(key);
-  const { lastInsertRowid } = sql(`
-    INSERT INTO entries (key, value, size, stored_at_ms, expires_at_ms, checksum) VALUES (?, ?, ?, ?, ?, ?)
-  `).run(key, value, size, storedAtMs, expiresAtMs, checksumOf(key, value));
-  for (const channelId of channelIdsIn(`${key} ${value}`)) {
-    sql('INSERT INTO named (channel, entry) VALUES (?, ?)').run(channelId, lastInsertRowid);
-  }
 }

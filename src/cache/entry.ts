@@ -1,39 +1,44 @@
 import type { Clock } from '../lib/clock.ts';
-import type { StoredEntry } from './store.ts';
-
-/** The content of a key: a value, or the knowledge that there is no such channel. */
-export type Content<V> = { readonly value: V } | { readonly absent: true };
+import { isJsonObject, type JsonObject } from '../lib/json.ts';
+import { checksumOf } from './keys.ts';
 
 /** The times of the values of a kind. */
 export interface CachePolicy {
   /** How long a value is fresh, at most. */
   readonly freshMs: number;
-  /**
-   * How long after it was loaded a value may be returned when reloads fail. An absence is returned only while it is
-   * fresh.
-   */
+  /** How long after it was loaded a value may be returned when reloads fail, at most. */
+  readonly graceMs: number;
+  /** False for a value of another form, which another program has stored. */
+  readonly isValue: (value: unknown) => boolean;
+}
+
+/** What is stored of a value. */
+export interface Content<V> {
+  readonly value: V;
+  /** The version of what the value was made from, if there are several. */
+  readonly version?: string | undefined;
+  /** When this or another instance loaded it (wall clock). */
+  readonly storedAtMs: number;
+  /** Counted from the time when it was stored. */
+  readonly freshMs: number;
+  /** 0: the value is returned only while it is fresh. */
   readonly graceMs: number;
 }
 
-/** How long "no such channel" is fresh. */
-export const ABSENT_FRESH_MS = 60_000;
-
-/** A value, or the absence of a channel, in memory. */
-export interface Entry<V> {
-  readonly content: Content<V>;
-  /** Counted from the time when it was stored. */
-  readonly freshMs: number;
-  /** When this or another instance loaded it (wall clock). */
-  readonly storedAtMs: number;
+/** A value in memory. */
+export interface Entry<V> extends Content<V> {
   /** The monotonic time when its age was 0. */
   readonly bornAtMs: number;
-  /** At this age it may no longer be served. */
-  readonly maxAgeMs: number;
+  /** Its size in memory. */
   readonly bytes: number;
   /** False if the value is kept in memory only. */
   readonly isStored: boolean;
+  /** Grows with the time when its load began. */
+  readonly order: number;
   /** When the store had it (monotonic). */
   comparedAtMs: number;
+  /** False if a shared store no longer has it, or has an older one. */
+  isConfirmed: boolean;
 }
 
 /** Memory of an entry's objects and of the cache's lists (measured; a test compares). */
@@ -41,42 +46,58 @@ const ENTRY_OVERHEAD_BYTES = 600;
 /** How far another instance's clock may be ahead: far more than with NTP, far less than a value is fresh. */
 const MAX_CLOCK_SKEW_MS = 5_000;
 
-interface EntryParts<V> extends Pick<Entry<V>, 'content' | 'freshMs' | 'isStored'> {
-  readonly storedAtMs?: number;
-  readonly graceMs: number;
-  /** Length of key and value as text. */
-  readonly characters: number;
-}
-
-export function createEntry<V>(clock: Clock, parts: EntryParts<V>): Entry<V> {
-  const { content, freshMs, graceMs, isStored, characters, storedAtMs = clock.now() } = parts;
-  const aheadMs = storedAtMs - clock.now();
+export function createEntry<V>(
+  clock: Clock,
+  content: Content<V>,
+  { characters, isStored, order }: Pick<Entry<V>, 'isStored' | 'order'> & { readonly characters: number },
+): Entry<V> {
+  const aheadMs = content.storedAtMs - clock.now();
   // A value from the future: the clock was set back. Its age is unknown, so it counts as stale.
-  const ageMs = aheadMs > MAX_CLOCK_SKEW_MS ? freshMs : Math.max(0, -aheadMs);
+  const ageMs = aheadMs > MAX_CLOCK_SKEW_MS ? content.freshMs : Math.max(0, -aheadMs);
   return {
-    ...{ content, freshMs, storedAtMs, isStored },
+    ...content,
     bornAtMs: clock.monotonic() - ageMs,
-    maxAgeMs: 'absent' in content ? freshMs : Math.max(freshMs, graceMs),
     bytes: ENTRY_OVERHEAD_BYTES + characters * 2,
+    isStored,
+    order,
     comparedAtMs: clock.monotonic(),
+    isConfirmed: true,
   };
 }
 
-/** The stored form of an entry's content. */
-export function writeContent<V>(content: Content<V>, freshMs: number): string {
-  return JSON.stringify({ ...content, freshMs });
+/** The stored form: a checksum of the key and the rest, then JSON. SQLite has no checksums, and others may use the same Redis. */
+export function writeContent<V>(key: string, content: Content<V>): string {
+  const json = JSON.stringify(content);
+  return `${checksumOf(key, json)} ${json}`;
 }
 
-/** Reads what `writeContent` wrote. A store returns nothing else. */
-export function readEntry<V>(
-  clock: Clock,
-  key: string,
-  { value: json, storedAtMs }: StoredEntry,
-  { graceMs }: CachePolicy,
-): Entry<V> {
-  const { freshMs, ...content } = JSON.parse(json) as Content<V> & { readonly freshMs: number };
-  const characters = key.length + json.length;
-  return createEntry<V>(clock, { content, freshMs, storedAtMs, graceMs, isStored: true, characters });
+/** Reads what `writeContent` wrote; `undefined` for any other text. */
+export function readContent<V>(key: string, text: string, policy: CachePolicy): Content<V> | undefined {
+  const [head = ''] = /^\d{1,10} /.exec(text) ?? [];
+  const json = text.slice(head.length);
+  if (head === '' || Number(head) !== checksumOf(key, json)) return undefined;
+  const content = parse(json);
+  return content !== undefined && isContent(content, policy) ? (content as unknown as Content<V>) : undefined;
+}
+
+function parse(json: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isContent({ value, version, storedAtMs, freshMs, graceMs }: JsonObject, policy: CachePolicy): boolean {
+  const isTime = (ms: unknown, maxMs: number) => typeof ms === 'number' && ms >= 0 && ms <= maxMs;
+  return (
+    isTime(storedAtMs, Number.MAX_SAFE_INTEGER) &&
+    isTime(freshMs, policy.freshMs) &&
+    isTime(graceMs, policy.graceMs) &&
+    (version === undefined || typeof version === 'string') &&
+    policy.isValue(value)
+  );
 }
 
 /**
@@ -92,12 +113,12 @@ export function freshLeftMs(entry: Entry<unknown>, clock: Clock): number {
   return entry.freshMs - ageOf(entry, clock);
 }
 
-/** True if the entry is fresh or in its grace. */
-export function isServable(entry: Entry<unknown>, clock: Clock): boolean {
-  return ageOf(entry, clock) < entry.maxAgeMs;
+/** The time after which the entry may no longer be served, counted from the time when it was stored. */
+export function maxAgeMs({ freshMs, graceMs }: Content<unknown>): number {
+  return Math.max(freshMs, graceMs);
 }
 
-/** The value; `undefined` for an absence. */
-export function valueIn<V>(entry: Entry<V> | undefined): V | undefined {
-  return entry !== undefined && 'value' in entry.content ? entry.content.value : undefined;
+/** True if the entry is fresh or in its grace. */
+export function isServable(entry: Entry<unknown>, clock: Clock): boolean {
+  return ageOf(entry, clock) < maxAgeMs(entry);
 }

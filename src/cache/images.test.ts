@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { measureHeldBytes } from '../../test/helpers/heap.ts';
 import { bytesOf, MIB, originalOf, setUpImages } from '../../test/helpers/images.ts';
 import { createTestRuntime, readBound } from '../../test/helpers/runtime.ts';
-import { createImages } from './images.ts';
+import { createImageStore } from './images.ts';
 
 const ONE = 'UCone__________________A';
 
@@ -11,7 +11,12 @@ async function setUp({ maxMemoryBytes = 64 * MIB, maxBytes = 64 * MIB } = {}) {
   const table = await directory.open();
   const { clock } = directory;
   const runtime = createTestRuntime({ clock });
-  return { ...directory, table, images: createImages({ table, maxMemoryBytes, runtime }), metrics: runtime.metrics };
+  return {
+    ...directory,
+    table,
+    images: createImageStore({ table, maxMemoryBytes, runtime }),
+    metrics: runtime.metrics,
+  };
 }
 
 test('an image is in memory and on the disk, and one over 1 MiB only in memory', async () => {

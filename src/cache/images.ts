@@ -6,7 +6,7 @@ import { type ImageTable, type OriginalId, originalName, USE_RECORDED_MS } from 
 import { digestOf } from './keys.ts';
 
 /** Encoded images in memory, in front of those on the disk. Originals are in memory only if they cannot be stored. */
-export interface Images {
+export interface ImageStore {
   /** @param key of the image, which determines its bytes */
   get(channelId: string, key: string): Promise<Buffer | undefined>;
   /** Stores an encoded image. One over 1 MiB is only in memory. */
@@ -23,7 +23,7 @@ export interface Images {
   erase(channelIds: readonly string[]): Promise<number>;
 }
 
-interface ImagesOptions {
+interface ImageStoreOptions {
   readonly table: ImageTable;
   readonly maxMemoryBytes: number;
   readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
@@ -39,7 +39,7 @@ interface ImageInMemory {
   recordedAtMs: number;
 }
 
-export function createImages({ table, maxMemoryBytes, runtime }: ImagesOptions): Images {
+export function createImageStore({ table, maxMemoryBytes, runtime }: ImageStoreOptions): ImageStore {
   const { clock, metrics } = runtime;
   const memory = createMemoryCache<ImageInMemory>({
     maxBytes: maxMemoryBytes,

@@ -7,7 +7,7 @@ import type { ImageKind } from '../domain/variants.ts';
  * The version of entries, in every key. It goes up when keys or values change: data of another version is never read, and
  * expires.
  */
-export const DATA_VERSION = 1;
+const DATA_VERSION = 2;
 
 export const ENTRY_KINDS = ['channel', 'name', 'search', 'original'] as const;
 
@@ -40,7 +40,7 @@ export function searchText(query: string): string {
 /** The same key for words that differ only in letter case, white space or Unicode composition. Letter case matters in channel IDs. */
 export function searchKey(query: string): string {
   const text = searchText(query);
-  return `${prefixOf('search')}${channelIdsIn(text).length > 0 ? text : comparable(text)}`;
+  return `${prefixOf('search')}${/UC[A-Za-z0-9_-]{22}/.test(text) ? text : comparable(text)}`;
 }
 
 /** The key for the metadata of a channel's banner or avatar original. */
@@ -62,9 +62,4 @@ export async function digestOf(bytes: Buffer): Promise<string> {
 /** Includes the key, so that a value is valid only under its own key. */
 export function checksumOf(key: string, value: string | Uint8Array): number {
   return crc32(value, crc32(key));
-}
-
-/** The channel IDs in a key or a stored text, each once. Quotes, colons and slashes delimit them. */
-export function channelIdsIn(text: string): readonly string[] {
-  return [...new Set(text.match(/UC[A-Za-z0-9_-]{22}/g))];
 }

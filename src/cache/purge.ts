@@ -1,13 +1,12 @@
-import { AppError, valueOrError } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
-import { IMAGE_KINDS } from '../domain/variants.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { Cache } from './cache.ts';
-import type { Images } from './images.ts';
-import { channelKey, nameKey, originalKey } from './keys.ts';
-import type { Caches } from './policy.ts';
-import type { Removal, Store } from './store.ts';
+import type { ImageStore } from './images.ts';
+import { channelKey, nameKey } from './keys.ts';
+import type { Removal } from './removal.ts';
+import type { Store } from './store.ts';
+import type { Caches } from './values.ts';
 
 /** The numbers of removed entries, and of removed originals and encoded images on this instance's disk. */
 interface Removed {
@@ -28,7 +27,7 @@ export class PurgeFailed extends Error {
 interface PurgeOptions {
   readonly caches: Caches;
   readonly stores: readonly Pick<Store, 'name' | 'remove'>[];
-  readonly images: Pick<Images, 'erase'>;
+  readonly images: Pick<ImageStore, 'erase'>;
   /** The ID of one of the operator's own channels, of which images may be stored. */
   readonly findOwnId: (ref: ChannelRef) => Promise<string | undefined>;
   /** Forgets failures, and responses of the last second. */
@@ -38,11 +37,11 @@ interface PurgeOptions {
 
 export interface Purge {
   /**
-   * Removes everything of the first reference that is known, and the given names: from the stores, from this instance's disk and
-   * from the memory of this process. A load that was already running may be stored again.
+   * Removes everything of the first reference that is known, and the given names: from the memory of this process, from the
+   * stores, and from this instance's disk. A load that was already running may be stored again.
    *
    * @returns `undefined` if nothing was stored
-   * @throws PurgeFailed if something may be left
+   * @throws PurgeFailed if something may be left. What is in this process is removed anyway
    */
   purgeChannel(refs: readonly ChannelRef[]): Promise<PurgedChannel | undefined>;
   /** Removes everything of blocked channels, again every minute until it has succeeded. */
@@ -58,13 +57,21 @@ export function createPurge({ caches, stores, images, findOwnId, forget, runtime
   let cancelRetry: () => void = () => undefined;
   let isStopped = false;
 
+  function forgetHere(removal: Removal): void {
+    for (const cache of Object.values(caches) as Cache<unknown>[]) cache.forget(removal);
+    forget();
+  }
+
   /** Removes as much as possible. */
   async function remove(removal: Removal): Promise<Removed> {
+    forgetHere(removal);
     const parts = [
       ...stores.map((store) => ({ what: `entries in ${store.name}`, removing: store.remove(removal) })),
       { what: 'images on the disk of this instance', removing: images.erase(removal.channelIds) },
     ];
     const results = await Promise.allSettled(parts.map(({ removing }) => removing));
+    // Again, because look-ups have filled the memory from the stores meanwhile.
+    forgetHere(removal);
     const failures = results.flatMap((result, index) =>
       result.status === 'rejected' ? [`${parts[index]?.what} (${describeFailure(result.reason)})`] : [],
     );
@@ -75,22 +82,23 @@ export function createPurge({ caches, stores, images, findOwnId, forget, runtime
 
   async function findChannelId(refs: readonly ChannelRef[]): Promise<string | undefined> {
     for (const ref of refs) {
-      const found =
-        ref.kind === 'id' ? ref.value : ((await findOwnId(ref)) ?? (await valueIn(caches.names, nameKey(ref))));
-      if (found !== undefined) return found;
+      if (ref.kind === 'id') return ref.value;
+      const named = await caches.names.getCached(nameKey(ref));
+      const found = (await findOwnId(ref)) ?? named?.value;
+      if (found) return found;
     }
     return undefined;
   }
 
   /** Returns the channel and, if YouTube redirects it, also its target. */
   async function withTarget(channelId: string): Promise<readonly string[]> {
-    const entry = await valueIn(caches.records, channelKey(channelId));
-    return entry !== undefined && 'movedTo' in entry ? [entry.movedTo, channelId] : [channelId];
+    const found = (await caches.records.getCached(channelKey(channelId)))?.value;
+    return found && 'movedTo' in found ? [found.movedTo, channelId] : [channelId];
   }
 
   async function takeDown(channelIds: readonly string[]): Promise<void> {
     try {
-      const removed = await remove({ channelIds, keys: channelIds.flatMap(keysOf) });
+      const removed = await remove({ channelIds, keys: [] });
       if (removed.entries + removed.images > 0) logger.info(removed, 'removed what was stored of blocked channels');
       health.report('removal', null);
     } catch (error) {
@@ -104,10 +112,7 @@ export function createPurge({ caches, stores, images, findOwnId, forget, runtime
     async purgeChannel(refs) {
       const found = await findChannelId(refs);
       const channelIds = found === undefined ? [] : await withTarget(found);
-      const removed = await remove({ channelIds, keys: [...channelIds.flatMap(keysOf), ...refs.map(nameKey)] });
-      // Afterwards, because a lookup fills memory from the store.
-      for (const cache of Object.values(caches) as Cache<unknown>[]) cache.forget();
-      forget();
+      const removed = await remove({ channelIds, keys: refs.map(nameKey) });
       const [channelId = null] = channelIds;
       return channelId === null && removed.entries === 0 ? undefined : { channelId, ...removed };
     },
@@ -119,15 +124,4 @@ export function createPurge({ caches, stores, images, findOwnId, forget, runtime
       cancelRetry();
     },
   };
-}
-
-/** What a store has under the ID, also if it has lost its list of what names the channel. */
-function keysOf(channelId: string): readonly string[] {
-  return [channelKey(channelId), ...IMAGE_KINDS.map((kind) => originalKey(channelId, kind))];
-}
-
-/** The cached value; `undefined` for an absence. */
-async function valueIn<V>(cache: Pick<Cache<V>, 'peek'>, key: string): Promise<V | undefined> {
-  const found = await valueOrError(cache.peek(key).then((cached) => cached?.value));
-  return found instanceof AppError ? undefined : found;
 }

@@ -1,54 +1,54 @@
+import { createRedisScript } from '../lib/redis/client.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
-import { channelIdsIn, checksumOf, DATA_VERSION } from './keys.ts';
-import type { Store, StoredEntry } from './store.ts';
+import type { Store } from './store.ts';
 
 const KEY_PREFIX = 'pennant:';
-/** Longer than any entry lives that names a channel. */
-const INDEX_TTL_MS = 8 * 86_400_000;
-const KEYS_PER_STEP = 200;
+/** How many keys Redis looks at for one command of a removal, which takes it a few milliseconds. */
+const KEYS_PER_STEP = 1_000;
+/** A removal waits longer for a command than a request of a client. */
+const REMOVAL_COMMAND_MS = 250;
 
-interface RedisStoreOptions {
-  /** The caller closes it. */
-  readonly connection: RedisConnection;
-  /** Called with the key of a value whose checksum is missing or wrong: others may use the same Redis. */
-  readonly onRefused: (key: string) => void;
-}
+/** Removes those of the keys that name one of the channels: the rule is in `removal.ts`. Returns their number. */
+const REMOVE = createRedisScript(`
+local wanted = {}
+for _, id in ipairs(ARGV) do wanted[id] = true end
+local id_pattern = 'UC' .. string.rep('[%w_-]', 22)
+local string_pattern = '"(' .. id_pattern .. ')"'
 
-/**
- * The store in Redis or Valkey, which expires the entries. For each channel there is a sorted set of the keys that name it,
- * or whose values do, by the time when they expire. A Redis that evicts a set keeps those entries until they expire.
- */
-export function createRedisStore({ connection, onRefused }: RedisStoreOptions): Store {
+local function has_wanted(text, pattern)
+  for id in string.gmatch(text, pattern) do
+    if wanted[id] then return true end
+  end
+  return false
+end
+
+local removed = 0
+for _, key in ipairs(KEYS) do
+  local value = redis.pcall('GET', key)
+  if has_wanted(key, id_pattern) or type(value) == 'string' and has_wanted(value, string_pattern) then
+    removed = removed + redis.call('UNLINK', key)
+  end
+end
+return removed
+`);
+
+/** The store in Redis or Valkey, which expires the entries. The caller closes the connection. */
+export function createRedisStore(connection: RedisConnection): Store {
   const writes = new Set<Promise<unknown>>();
 
-  /** Sends the commands together. The value comes last, so that none is without its place in the sets. */
-  function write(key: string, { value, storedAtMs }: StoredEntry, ttlMs: number): Promise<unknown> {
-    const redisKey = KEY_PREFIX + key;
-    const text = `${storedAtMs} ${value}`;
-    const nowMs = Date.now();
-    return connection.run((redis) =>
-      Promise.all([
-        ...channelIdsIn(`${key} ${value}`).flatMap((channelId) => {
-          const index = indexOf(channelId);
-          return [
-            redis.zRemRangeByScore(index, '-inf', nowMs),
-            redis.zAdd(index, { score: nowMs + ttlMs, value: redisKey }),
-            redis.pExpire(index, INDEX_TTL_MS),
-          ];
-        }),
-        redis.set(redisKey, `${checksumOf(key, text)} ${text}`, { expiration: { type: 'PX', value: ttlMs } }),
-      ]),
-    );
-  }
-
-  async function removeNaming(channelId: string): Promise<number> {
-    const index = indexOf(channelId);
-    for (let removed = 0; ; ) {
-      const keys = await connection.run((redis) => redis.zRange(index, 0, KEYS_PER_STEP - 1));
-      if (keys.length === 0) return removed;
-      removed += await connection.run((redis) => redis.unlink(keys));
-      await connection.run((redis) => redis.zRem(index, keys));
-    }
+  async function removeNaming(channelIds: readonly string[]): Promise<number> {
+    let removed = 0;
+    let next = '0';
+    do {
+      // The type excludes the logs of the rate limit.
+      const options = { MATCH: `${KEY_PREFIX}*`, TYPE: 'string', COUNT: KEYS_PER_STEP } as const;
+      const { cursor, keys } = await connection.run((redis) => redis.scan(next, options), REMOVAL_COMMAND_MS);
+      if (keys.length > 0) {
+        removed += Number(await connection.run((redis) => REMOVE(redis, keys, [...channelIds]), REMOVAL_COMMAND_MS));
+      }
+      next = cursor;
+    } while (next !== '0');
+    return removed;
   }
 
   return {
@@ -56,46 +56,28 @@ export function createRedisStore({ connection, onRefused }: RedisStoreOptions): 
     isShared: true,
 
     async get(key) {
-      const text = await connection.run((redis) => redis.get(KEY_PREFIX + key));
-      if (text === null) return undefined;
-      const found = parse(key, text);
-      if (found === undefined) onRefused(key);
-      return found;
+      return (await connection.run((redis) => redis.get(KEY_PREFIX + key))) ?? undefined;
     },
 
-    async set(key, entry, ttlMs) {
+    async set(key, text, ttlMs) {
       const wholeMs = Math.floor(ttlMs);
       if (wholeMs < 1) return;
+      const options = { expiration: { type: 'PX', value: wholeMs } } as const;
       // The connection reports its failures.
-      const writing = write(key, entry, wholeMs).catch(() => undefined);
+      const writing = connection.run((redis) => redis.set(KEY_PREFIX + key, text, options)).catch(() => undefined);
       writes.add(writing);
       await writing;
       writes.delete(writing);
     },
 
     async remove({ channelIds, keys }) {
-      let removed = 0;
-      if (keys.length > 0)
-        removed += await connection.run((redis) => redis.unlink(keys.map((key) => KEY_PREFIX + key)));
-      for (const channelId of channelIds) removed += await removeNaming(channelId);
-      return removed;
+      const own = keys.map((key) => KEY_PREFIX + key);
+      const unlinked = keys.length > 0 ? await connection.run((redis) => redis.unlink(own), REMOVAL_COMMAND_MS) : 0;
+      return unlinked + (channelIds.length > 0 ? await removeNaming(channelIds) : 0);
     },
 
     async close() {
       await Promise.all(writes);
     },
   };
-}
-
-function indexOf(channelId: string): string {
-  return `${KEY_PREFIX}named${DATA_VERSION}:${channelId}`;
-}
-
-/** A checksum of the key and the rest, the time when the entry was stored, and the value. `undefined` for any other text. */
-function parse(key: string, stored: string): StoredEntry | undefined {
-  const [head = '', checksum, storedAtMs = ''] = /^(\d{1,10}) ([\d.]{1,30}) /.exec(stored) ?? [];
-  const value = stored.slice(head.length);
-  return Number(checksum) === checksumOf(key, `${storedAtMs} ${value}`)
-    ? { value, storedAtMs: Number(storedAtMs) }
-    : undefined;
 }

@@ -1,43 +1,36 @@
 import type { Cache, Cached, Loaded } from '../cache/cache.ts';
 import { channelKey, nameKey } from '../cache/keys.ts';
-import { type ChannelEntry, SOFT_TIMEOUT_MS, type StoredRecord } from '../cache/policy.ts';
+import { ABSENCE, type RecordOrRedirect, SOFT_TIMEOUT_MS, type StoredRecord } from '../cache/values.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { type ChannelRef, findHandle } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Failover } from '../sources/failover.ts';
-import type { LoadedChannel, Resolution } from '../sources/source.ts';
+import type { LoadedChannel } from '../sources/source.ts';
 
 interface CachedChannelsOptions {
   readonly sources: Pick<Failover, 'resolve' | 'getChannel'>;
-  readonly records: Cache<ChannelEntry>;
-  readonly names: Cache<string>;
+  readonly records: Cache<RecordOrRedirect | null>;
+  readonly names: Cache<string | null>;
   readonly blockedChannels: ReadonlySet<string>;
   readonly clock: Clock;
 }
 
-/** The ID of a name's channel, with its record if that was loaded together with the name. */
-export interface FoundId extends Cached<string> {
-  readonly record?: Cached<ChannelEntry> | undefined;
-}
-
-/** How a record is looked up. */
+/** How a record is looked up: as in the caches. */
 export interface RecordLookup {
-  /** That of the caches. */
   readonly softTimeoutMs: number;
-  /** Returns false for a record that must be loaded again, however fresh it is. Default: always true. */
-  readonly isCurrent?: ((channel: Channel) => boolean) | undefined;
+  readonly newerThanMs?: number | undefined;
 }
 
-/** Records and names from the cache, or else from the sources. */
+/** Records and names from the cache, or else from the sources. `null`: there is no such channel. */
 export interface CachedChannels {
   /** The channel ID of a handle or user name. @param softTimeoutMs that of the caches */
-  getId(ref: ChannelRef, softTimeoutMs: number): Promise<FoundId>;
-  getRecord(channelId: string, lookup: RecordLookup): Promise<Cached<ChannelEntry>>;
+  getId(ref: ChannelRef, softTimeoutMs: number): Promise<Cached<string | null>>;
+  getRecord(channelId: string, lookup: RecordLookup): Promise<Cached<RecordOrRedirect | null>>;
   /** The cached ID, fresh or stale. */
-  peekId(ref: ChannelRef): Promise<Cached<string> | undefined>;
+  getCachedId(ref: ChannelRef): Promise<Cached<string | null> | undefined>;
   /** The cached record, fresh or stale. */
-  peekRecord(channelId: string): Promise<Cached<ChannelEntry> | undefined>;
+  getCachedRecord(channelId: string): Promise<Cached<RecordOrRedirect | null> | undefined>;
 }
 
 /** After this time, a record whose About panel was lost is loaded again. */
@@ -48,96 +41,92 @@ const LOST_FIELD_MS = 24 * 3_600_000;
 export function createCachedChannels(options: CachedChannelsOptions): CachedChannels {
   const { sources, records, names, blockedChannels, clock } = options;
 
-  async function load(channelId: string, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
-    const loaded = await sources.getChannel(channelId, { known: recordIn(previous) });
+  async function loadRecord(
+    channelId: string,
+    previous: RecordOrRedirect | null | undefined,
+  ): Promise<Loaded<RecordOrRedirect | null>> {
+    const loaded = await orNull(sources.getChannel(channelId, { known: recordIn(previous) }));
+    if (loaded === null) return ABSENCE;
     const movedTo = loaded.channel.channelId;
-    if (movedTo === channelId) return prepareEntry(loaded, previous);
+    if (movedTo === channelId) return prepareRecord(loaded, previous);
     // Nothing about a blocked channel is stored, not even a redirect to it.
     if (blockedChannels.has(movedTo)) return { value: { movedTo }, isStorable: false };
-    await records.put(channelKey(movedTo), (known) => prepareEntry(loaded, known));
+    await storeRecord(loaded);
     return { value: { movedTo } };
   }
 
-  /** The entry for a loaded record. Also stores its handle. */
-  async function prepareEntry(found: LoadedChannel, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
-    await storeHandle(found.channel);
+  /** Also stores the handle in the record as a name of the channel, so that it need not be resolved. */
+  function prepareRecord(
+    found: LoadedChannel,
+    previous: RecordOrRedirect | null | undefined,
+  ): Loaded<RecordOrRedirect | null> {
+    const { channelId, customUrl } = found.channel;
+    const handle = findHandle(customUrl ?? '');
+    if (handle !== undefined) names.put(nameKey(handle), { value: channelId });
     const value = keepLastGood(found, recordIn(previous), clock.now());
     return found.isComplete ? { value } : { value, freshMs: INCOMPLETE_FRESH_MS };
   }
 
-  /** Stores the handle in a record as a name of the channel, so that it need not be resolved. */
-  async function storeHandle({ channelId, customUrl }: Channel): Promise<void> {
-    const ref = findHandle(customUrl ?? '');
-    if (ref !== undefined) await names.put(nameKey(ref), async () => ({ value: channelId }));
+  /** Stores a record that came with a name or a redirect, unless a fresh one is cached: all of them share one load an hour. */
+  async function storeRecord(loaded: LoadedChannel): Promise<void> {
+    const key = channelKey(loaded.channel.channelId);
+    const known = await records.getCached(key);
+    const isFresh = known?.outcome.kind === 'hit' && recordIn(known.value) !== undefined;
+    if (!isFresh) records.put(key, prepareRecord(loaded, known?.value));
   }
 
   /** @param previous the channel to which the name led before */
-  async function resolveAgain(ref: ChannelRef, previous: string): Promise<Resolution> {
-    try {
-      return await sources.resolve(ref);
-    } catch (error) {
-      const mayKeep = errorCodeOf(error) === 'channel_not_found' && !blockedChannels.has(previous);
-      if (mayKeep && (await keepsName(ref, previous))) return { channelId: previous };
-      throw error;
+  async function loadId(ref: ChannelRef, previous: string | null | undefined): Promise<Loaded<string | null>> {
+    const found = await orNull(sources.resolve(ref));
+    if (found === null) {
+      return typeof previous === 'string' && (await keepsName(ref, previous)) ? { value: previous } : ABSENCE;
     }
+    const { channelId, loaded } = found;
+    if (blockedChannels.has(channelId)) return { value: channelId, isStorable: false };
+    if (loaded !== undefined) await storeRecord(loaded);
+    return { value: channelId };
   }
 
   /**
    * Whether the channel still has a name that upstream no longer resolves. That may be a mistake of upstream, so the channel's
    * own record decides. Records have no user names and custom names, and a channel never loses these.
    *
-   * @throws AppError `channel_not_found` if the channel has another name or is gone; if its record cannot be loaded, the
-   *   failure
+   * @throws AppError if the record cannot be loaded
    */
   async function keepsName(ref: ChannelRef, channelId: string): Promise<boolean> {
+    if (blockedChannels.has(channelId)) return false;
     const { value, outcome } = await getRecord(channelId, { softTimeoutMs: SOFT_TIMEOUT_MS });
     if (outcome.kind === 'stale') throw new AppError('upstream_unavailable', 'It is not known who has this name.');
+    if (value === null) return false;
     if (ref.kind !== 'handle' || !('channel' in value)) return true;
     return findHandle(value.channel.customUrl ?? '')?.key === ref.key;
   }
 
-  function getRecord(
-    channelId: string,
-    { softTimeoutMs, isCurrent = () => true }: RecordLookup,
-  ): Promise<Cached<ChannelEntry>> {
-    return records.get(channelKey(channelId), (previous) => load(channelId, previous), {
-      softTimeoutMs,
-      isCurrent: (entry) => !('channel' in entry) || isCurrent(entry.channel),
-    });
-  }
-
-  /** Stores the record that came with a name, unless a fresh one is cached: all names of a channel share one load an hour. */
-  function storeUnlessFresh(loaded: LoadedChannel): Promise<Cached<ChannelEntry>> {
-    return records.get(channelKey(loaded.channel.channelId), (previous) => prepareEntry(loaded, previous), {
-      softTimeoutMs: SOFT_TIMEOUT_MS,
-    });
+  function getRecord(channelId: string, lookup: RecordLookup): Promise<Cached<RecordOrRedirect | null>> {
+    return records.get(channelKey(channelId), (previous) => loadRecord(channelId, previous), lookup);
   }
 
   return {
-    async getId(ref, softTimeoutMs) {
-      let record: Cached<ChannelEntry> | undefined;
-      const loadChannelId = async (previous: string | undefined): Promise<Loaded<string>> => {
-        const { channelId, loaded } = await (previous === undefined
-          ? sources.resolve(ref)
-          : resolveAgain(ref, previous));
-        if (blockedChannels.has(channelId)) return { value: channelId, isStorable: false };
-        if (loaded !== undefined) record = await storeUnlessFresh(loaded);
-        return { value: channelId };
-      };
-      const found = await names.get(nameKey(ref), loadChannelId, { softTimeoutMs });
-      return { ...found, record };
-    },
-
+    getId: (ref, softTimeoutMs) => names.get(nameKey(ref), (previous) => loadId(ref, previous), { softTimeoutMs }),
     getRecord,
-
-    peekId: (ref) => names.peek(nameKey(ref)),
-    peekRecord: (channelId) => records.peek(channelKey(channelId)),
+    getCachedId: (ref) => names.getCached(nameKey(ref)),
+    getCachedRecord: (channelId) => records.getCached(channelKey(channelId)),
   };
 }
 
-/** The record of an entry; `undefined` for a redirect. */
-function recordIn(entry: ChannelEntry | undefined): StoredRecord | undefined {
-  return entry !== undefined && 'channel' in entry ? entry : undefined;
+/** What a source has found; `null` for its "no such channel". */
+async function orNull<T>(found: Promise<T>): Promise<T | null> {
+  try {
+    return await found;
+  } catch (error) {
+    if (errorCodeOf(error) === 'channel_not_found') return null;
+    throw error;
+  }
+}
+
+/** The record; `undefined` for a redirect or an absence. */
+function recordIn(value: RecordOrRedirect | null | undefined): StoredRecord | undefined {
+  return value && 'channel' in value ? value : undefined;
 }
 
 /** The new record, with the last good values of the fields that upstream did not send. */

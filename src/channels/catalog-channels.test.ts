@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { memoryStore, testCache } from '../../test/helpers/cache.ts';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId as idOf, testChannel } from '../../test/helpers/fake-source.ts';
-import { CACHE_POLICY, type ChannelEntry } from '../cache/policy.ts';
+import { CACHE_POLICY, type RecordOrRedirect } from '../cache/values.ts';
 import { AppError } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef, findHandle, findUsername, nameOf } from '../domain/identifier.ts';
 import { createCachedChannels } from './cached-channels.ts';
@@ -50,8 +50,8 @@ function start({ hasSource = true } = {}): ChannelService {
       resolve: async (ref) => ({ channelId: (await load(ref)).channel.channelId }),
       getChannel: (channelId) => load(channelIdRef(channelId)),
     },
-    records: testCache<ChannelEntry>(CACHE_POLICY.records, tiers),
-    names: testCache<string>(CACHE_POLICY.names, tiers),
+    records: testCache<RecordOrRedirect | null>(CACHE_POLICY.records, tiers),
+    names: testCache<string | null>(CACHE_POLICY.names, tiers),
     blockedChannels,
     clock,
   });
@@ -88,7 +88,7 @@ describe('a channel', () => {
     live.set(nameOf(HANDLE), idOf(3)).set(`id:${idOf(2)}`, idOf(3));
     for (const ref of [HANDLE, channelIdRef(idOf(2))]) {
       expect(await get(ref)).toMatchObject({ id: idOf(3), title: 'own', kind: 'catalog' });
-      expect((await channels.peekChannel(ref))?.channel.title).toBe('own');
+      expect((await channels.getCachedChannel(ref))?.channel.title).toBe('own');
     }
   });
 });
@@ -101,7 +101,7 @@ describe('without a source', () => {
     for (const ref of [HANDLE, channelIdRef(idOf(1))]) {
       const notFound = { code: 'channel_not_found', validForMs: 60_000, outcome: { kind: 'catalog' } };
       await expect(get(ref)).rejects.toMatchObject(notFound);
-      await expect(channels.peekChannel(ref)).rejects.toMatchObject({ code: 'channel_not_found' });
+      await expect(channels.getCachedChannel(ref)).rejects.toMatchObject({ code: 'channel_not_found' });
     }
   });
 });

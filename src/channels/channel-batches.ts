@@ -11,7 +11,7 @@ export const BATCH_MS = 11_000;
 export type BatchResult = ChannelResponse | AppError;
 
 interface ChannelBatchesOptions {
-  readonly channels: Pick<ChannelService, 'getChannel' | 'peekChannel'>;
+  readonly channels: Pick<ChannelService, 'getChannel' | 'getCachedChannel'>;
   readonly clock: Clock;
 }
 
@@ -38,9 +38,9 @@ export interface ChannelBatches {
 }
 
 export function createChannelBatches({ channels, clock }: ChannelBatchesOptions): ChannelBatches {
-  async function peek(item: Item): Promise<void> {
+  async function findCached(item: Item): Promise<void> {
     // An expected failure concerns one channel of the batch. A bug concerns the request.
-    item.result = await valueOrError(channels.peekChannel(item.ref));
+    item.result = await valueOrError(channels.getCachedChannel(item.ref));
   }
 
   async function load(item: Item, deadlineMs: number): Promise<void> {
@@ -53,7 +53,7 @@ export function createChannelBatches({ channels, clock }: ChannelBatchesOptions)
     async getChannels(refs) {
       const deadlineMs = clock.monotonic() + BATCH_MS;
       const items = new Map<string, Item>(refs.map((ref) => [nameOf(ref), { ref, result: undefined }]));
-      await Promise.all(items.values().map(peek));
+      await Promise.all(items.values().map(findCached));
       await Promise.all(selectLoads([...items.values()]).map((item) => load(item, deadlineMs)));
       return refs.map((ref) => items.get(nameOf(ref))?.result ?? new AppError('upstream_unavailable', NOT_LOADED));
     },

@@ -3,8 +3,8 @@ import { memoryStore, testCache } from '../../test/helpers/cache.ts';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId as idOf, numberedSource } from '../../test/helpers/fake-source.ts';
 import { handleRef } from '../../test/helpers/handle.ts';
-import { CACHE_POLICY, type ChannelEntry } from '../cache/policy.ts';
-import type { Store, StoredEntry } from '../cache/store.ts';
+import type { Store } from '../cache/store.ts';
+import { CACHE_POLICY, type RecordOrRedirect } from '../cache/values.ts';
 import { AppError } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
@@ -15,7 +15,7 @@ const [HANDLE, OTHER_HANDLE] = [handleRef('first'), handleRef('second')];
 const BLOCKED = idOf(99);
 
 let clock: ManualClock;
-let stored: Map<string, StoredEntry>;
+let stored: Map<string, string>;
 /** The calls to the sources, in order. */
 let asked: string[];
 let getChannel: (channelId: string) => Promise<LoadedChannel>;
@@ -36,7 +36,7 @@ function start(): void {
   const store: Store = {
     ...memoryStore(),
     get: async (key) => stored.get(key),
-    set: async (key, entry) => void stored.set(key, entry),
+    set: async (key, text) => void stored.set(key, text),
   };
   const cached = createCachedChannels({
     sources: {
@@ -49,8 +49,8 @@ function start(): void {
         return getChannel(channelId);
       },
     },
-    records: testCache<ChannelEntry>(CACHE_POLICY.records, { store, clock }),
-    names: testCache<string>(CACHE_POLICY.names, { store, clock }),
+    records: testCache<RecordOrRedirect | null>(CACHE_POLICY.records, { store, clock }),
+    names: testCache<string | null>(CACHE_POLICY.names, { store, clock }),
     blockedChannels,
     clock,
   });
@@ -71,7 +71,7 @@ describe('a channel that moved', () => {
   async function storeMoves(last: number): Promise<void> {
     for (let number = 1; number < last; number += 1) {
       getChannel = () => load(idOf(number + 1));
-      await channels.getChannel([channelIdRef(idOf(number))], undefined, () => false);
+      await channels.getChannel([channelIdRef(idOf(number))], undefined, Infinity);
     }
   }
 

@@ -1,18 +1,27 @@
 import type { Cached } from '../cache/cache.ts';
-import type { ChannelEntry } from '../cache/policy.ts';
-import { SOFT_TIMEOUT_MS } from '../cache/policy.ts';
+import { type RecordOrRedirect, SOFT_TIMEOUT_MS } from '../cache/values.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
-import { AppError, errorCodeOf } from '../domain/errors.ts';
+import { AppError } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
-import type { CachedChannels, FoundId, RecordLookup } from './cached-channels.ts';
+import type { CachedChannels } from './cached-channels.ts';
 
 export interface ChannelResponse {
   readonly channel: Channel;
   readonly outcome: CacheOutcome;
+  /** When the record was loaded (wall clock). Absent for a record of the catalog. */
+  readonly loadedAtMs?: number;
 }
+
+/** The sources, or the catalog, know that there is no such channel. */
+interface NoChannel {
+  readonly channel: null;
+  readonly outcome: CacheOutcome;
+}
+
+export type ChannelResult = ChannelResponse | NoChannel;
 
 interface ChannelServiceOptions {
   /** Absent if `SOURCES` does not name it. */
@@ -26,7 +35,7 @@ interface ChannelServiceOptions {
 /** How long clients may keep what comes from the catalog. */
 const FROM_CATALOG: CacheOutcome = { kind: 'catalog', ttlMs: 3_600_000, isCollapsed: false, isStored: false };
 /** How long clients may keep its "no such channel". */
-const ABSENT_IN_CATALOG = { validForMs: 60_000, outcome: FROM_CATALOG };
+const ABSENT_IN_CATALOG: NoChannel = { channel: null, outcome: { ...FROM_CATALOG, ttlMs: 60_000 } };
 /** Limits redirects from channel to channel, which could form a circle. */
 const MAX_MOVES = 3;
 
@@ -36,87 +45,81 @@ const MAX_MOVES = 3;
  */
 export interface ChannelService {
   /**
-   * Returns the record of the first reference that is a channel. The next reference is tried only after a definite "no such
+   * Finds the record of the first reference that is a channel. The next reference is tried only after a definite "no such
    * channel": after a failure of upstream it could be another channel.
    *
    * A cached record is at most an hour old, or stale when the sources fail or take longer than the soft timeout.
    *
    * @param softTimeoutMs that of all look-ups together. Default: 3 s. With 0 a stale record is returned at once, and a reload starts
-   * @param isCurrent returns false for a record that must be loaded again, however fresh it is. Default: always true
-   * @throws AppError `channel_not_found`, `channel_blocked`, or why the sources could not tell
+   * @param newerThanMs a record that was loaded at this time or before is loaded again
+   * @throws AppError `channel_blocked`, or why the sources could not tell
    */
-  getChannel(
-    refs: readonly ChannelRef[],
-    softTimeoutMs?: number,
-    isCurrent?: (channel: Channel) => boolean,
-  ): Promise<ChannelResponse>;
+  findChannel(refs: readonly ChannelRef[], softTimeoutMs?: number, newerThanMs?: number): Promise<ChannelResult>;
+  /** The same. @throws AppError also `channel_not_found` */
+  getChannel(refs: readonly ChannelRef[], softTimeoutMs?: number, newerThanMs?: number): Promise<ChannelResponse>;
   /**
    * Returns the record of the catalog or the cached record, fresh or stale, and loads nothing.
    *
    * @throws AppError `channel_not_found` if that is what is cached or nothing can be loaded, `channel_blocked`
    */
-  peekChannel(ref: ChannelRef): Promise<ChannelResponse | undefined>;
+  getCachedChannel(ref: ChannelRef): Promise<ChannelResponse | undefined>;
   isBlocked(channelId: string): boolean;
 }
 
-/** How names and records are found in the cache. */
+/** How names and records are found in the cache. `undefined`: nothing is known. */
 interface Lookup {
-  findId(ref: ChannelRef): Promise<FoundId | undefined>;
-  findRecord(channelId: string): Promise<Cached<ChannelEntry> | undefined>;
+  findId(ref: ChannelRef): Promise<Cached<string | null> | undefined>;
+  findRecord(channelId: string): Promise<Cached<RecordOrRedirect | null> | undefined>;
 }
 
 export function createChannelService(options: ChannelServiceOptions): ChannelService {
   const { catalog, cached, blockedChannels, clock } = options;
 
   /** Loads what is not fresh. */
-  function loading(softTimeoutMs: number, isCurrent: RecordLookup['isCurrent']): Lookup {
+  function loading(softTimeoutMs: number, newerThanMs: number | undefined): Lookup {
     const untilMs = clock.monotonic() + softTimeoutMs;
     const leftMs = () => Math.max(0, untilMs - clock.monotonic());
     return {
       findId: async (ref) => cached?.getId(ref, leftMs()),
-      findRecord: async (channelId) => cached?.getRecord(channelId, { softTimeoutMs: leftMs(), isCurrent }),
+      findRecord: async (channelId) => cached?.getRecord(channelId, { softTimeoutMs: leftMs(), newerThanMs }),
     };
   }
 
   /** Loads nothing. */
-  const peeking: Lookup = {
-    findId: async (ref) => cached?.peekId(ref),
-    findRecord: async (channelId) => cached?.peekRecord(channelId),
+  const cachedOnly: Lookup = {
+    findId: async (ref) => cached?.getCachedId(ref),
+    findRecord: async (channelId) => cached?.getCachedRecord(channelId),
   };
 
-  async function findOwn(ref: ChannelRef): Promise<ChannelResponse | undefined> {
+  async function findOwn(ref: ChannelRef): Promise<ChannelResult | undefined> {
     const own = await catalog?.find(ref);
-    if (own !== undefined) {
-      assertNotBlocked(own.channelId);
-      return { channel: own, outcome: FROM_CATALOG };
-    }
-    if (cached !== undefined) return undefined;
-    throw new AppError('channel_not_found', 'The catalog has no such channel.', ABSENT_IN_CATALOG);
+    if (own === undefined) return cached === undefined ? ABSENT_IN_CATALOG : undefined;
+    assertNotBlocked(own.channelId);
+    return { channel: own, outcome: FROM_CATALOG };
   }
 
-  async function find(ref: ChannelRef, lookup: Lookup): Promise<ChannelResponse | undefined> {
+  async function find(ref: ChannelRef, lookup: Lookup): Promise<ChannelResult | undefined> {
     if (ref.kind === 'id') return findById(ref.value, lookup);
     const own = await findOwn(ref);
     if (own !== undefined) return own;
     const name = await lookup.findId(ref);
-    return name && capFreshness(name.outcome, await findById(name.value, lookup, name.record));
+    if (name === undefined) return undefined;
+    return name.value === null
+      ? { channel: null, outcome: name.outcome }
+      : byWayOf(name, await findById(name.value, lookup));
   }
 
-  async function findById(
-    channelId: string,
-    lookup: Lookup,
-    known?: Cached<ChannelEntry>,
-    moves = 0,
-  ): Promise<ChannelResponse | undefined> {
+  async function findById(channelId: string, lookup: Lookup, moves = 0): Promise<ChannelResult | undefined> {
     assertNotBlocked(channelId);
     const own = await findOwn(channelIdRef(channelId));
     if (own !== undefined) return own;
-    const found = known ?? (await lookup.findRecord(channelId));
+    const found = await lookup.findRecord(channelId);
     if (found === undefined) return undefined;
-    const { value, outcome } = found;
-    if ('channel' in value) return { channel: value.channel, outcome };
+    const { value, outcome, storedAtMs } = found;
+    if (value === null) return { channel: null, outcome };
+    if ('channel' in value) return { channel: value.channel, outcome, loadedAtMs: storedAtMs };
     if (moves === MAX_MOVES) throw new AppError('upstream_invalid', 'The channel redirects too often.');
-    return capFreshness(outcome, await findById(value.movedTo, lookup, undefined, moves + 1));
+    return byWayOf(found, await findById(value.movedTo, lookup, moves + 1));
   }
 
   function assertNotBlocked(channelId: string): void {
@@ -124,41 +127,35 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     throw new AppError('channel_blocked', 'This channel is not available here: the operator has taken it down.');
   }
 
-  return {
-    async getChannel(refs, softTimeoutMs = SOFT_TIMEOUT_MS, isCurrent) {
-      const lookup = loading(softTimeoutMs, isCurrent);
-      let notFound: AppError | undefined;
-      for (const ref of refs) {
-        try {
-          const found = await find(ref, lookup);
-          if (found !== undefined) return found;
-        } catch (error) {
-          if (!isNoSuchChannel(error)) throw error;
-          notFound = error;
-        }
-      }
-      throw noSuchChannel(refs, notFound);
-    },
+  const findChannel: ChannelService['findChannel'] = async (refs, softTimeoutMs = SOFT_TIMEOUT_MS, newerThanMs) => {
+    const lookup = loading(softTimeoutMs, newerThanMs);
+    let found: ChannelResult | undefined;
+    for (const ref of refs) {
+      found = await find(ref, lookup);
+      if (found?.channel !== null) break;
+    }
+    return found ?? ABSENT_IN_CATALOG;
+  };
 
-    async peekChannel(ref) {
-      try {
-        return await find(ref, peeking);
-      } catch (error) {
-        throw isNoSuchChannel(error) ? noSuchChannel([ref], error) : error;
-      }
+  return {
+    findChannel,
+    getChannel: async (refs, ...lookup) => channelOf(refs, await findChannel(refs, ...lookup)),
+
+    async getCachedChannel(ref) {
+      const found = await find(ref, cachedOnly);
+      return found && channelOf([ref], found);
     },
 
     isBlocked: (channelId) => blockedChannels.has(channelId),
   };
 }
 
-/** A record is stale if the name or redirect that led to it is stale. */
-function capFreshness(reference: CacheOutcome, response: ChannelResponse | undefined): ChannelResponse | undefined {
-  return response === undefined || reference.kind !== 'stale' ? response : { ...response, outcome: reference };
-}
-
-function isNoSuchChannel(error: unknown): error is AppError {
-  return errorCodeOf(error) === 'channel_not_found';
+/** The result at the end of a name or a redirect. It is stale if the way is stale, and loaded if the way was loaded. */
+function byWayOf({ outcome: way }: Cached<unknown>, found: ChannelResult | undefined): ChannelResult | undefined {
+  if (found === undefined || found.channel === null) return found;
+  if (way.kind === 'stale') return { ...found, outcome: way };
+  if (way.kind === 'hit' || found.outcome.kind !== 'hit') return found;
+  return { ...found, outcome: { ...way, ttlMs: found.outcome.ttlMs } };
 }
 
 const KIND_NAMES: Record<ChannelRef['kind'], string> = {
@@ -168,9 +165,11 @@ const KIND_NAMES: Record<ChannelRef['kind'], string> = {
   custom: 'custom name',
 };
 
-function noSuchChannel(refs: readonly ChannelRef[], cause: AppError | undefined): AppError {
+/** @throws AppError `channel_not_found` */
+function channelOf(refs: readonly ChannelRef[], result: ChannelResult): ChannelResponse {
+  if (result.channel !== null) return result;
+  const { outcome } = result;
   const kinds = refs.map(({ kind }) => KIND_NAMES[kind]).join(' or ');
   const message = `There is no channel with the ${kinds} "${refs[0]?.value}".`;
-  const { validForMs, outcome } = cause ?? {};
-  return new AppError('channel_not_found', message, { validForMs, outcome, cause });
+  throw new AppError('channel_not_found', message, { validForMs: Math.max(0, outcome.ttlMs), outcome });
 }

@@ -3,7 +3,7 @@ import { memoryStore } from '../../test/helpers/cache.ts';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { hit, testChannel } from '../../test/helpers/fake-source.ts';
 import { createCache } from '../cache/cache.ts';
-import { CACHE_POLICY } from '../cache/policy.ts';
+import { CACHE_POLICY } from '../cache/values.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { SearchHit } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
@@ -52,7 +52,7 @@ function setUp(
       },
     },
     channels: {
-      getChannel: async () => {
+      findChannel: async () => {
         if (found.named !== undefined) return { channel: testChannel(found.named, { title: 'named' }), outcome: HIT };
         // Like a very slow channel that a query names.
         return new Promise(() => undefined);
@@ -76,7 +76,7 @@ function setUp(
 it('stores only the list of the sources, unchanged', async () => {
   const { idsOf, stored } = setUp([page(['c', 'a'])], { own: ['a', 'b'], named: 'named' });
   expect(await idsOf('@named', 20)).toEqual(['named', 'a', 'b', 'c']);
-  const kept = [...stored.values()].map(({ value }) => JSON.parse(value).value as SearchHit[]);
+  const kept = [...stored.values()].map((text) => JSON.parse(text.replace(/^\d+ /, '')).value as SearchHit[]);
   expect(kept.map((hits) => hits.map(({ channelId }) => channelId))).toEqual([['c', 'a']]);
 });
 
@@ -123,7 +123,7 @@ it('does not wait long for a slow source, and stores what that finds later', asy
 it('neither stores nor shows blocked channels', async () => {
   const { idsOf, stored, blocked, asked } = setUp([page(['a', 'b', BLOCKED])]);
   expect(await idsOf('q', 20)).toEqual(['a', 'b']);
-  expect([...stored.values()].map(({ value }) => value).join()).not.toContain(BLOCKED);
+  expect([...stored.values()].join()).not.toContain(BLOCKED);
   blocked.add('a');
   expect(await idsOf('q', 20)).toEqual(['b']);
   expect(asked).toHaveLength(1);

@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { Failover } from '../sources/failover.ts';
 import type { ChannelService } from './channels.ts';
-import { searchAll } from './search-all.ts';
+import { mergeLists } from './merge-lists.ts';
 
 /** A stale list is returned when its reload takes longer. Shorter than `SLOW_SOURCE_MS`, so that the search gets the list. */
 export const SEARCH_SOFT_TIMEOUT_MS = 2_500;
@@ -19,7 +19,7 @@ interface SearchServiceOptions {
   readonly catalog: Pick<Catalog, 'search'> | undefined;
   /** Absent if `SOURCES` names the catalog only. */
   readonly sources: Pick<Failover, 'search'> | undefined;
-  readonly channels: Pick<ChannelService, 'getChannel' | 'isBlocked'>;
+  readonly channels: Pick<ChannelService, 'findChannel' | 'isBlocked'>;
   /** The lists of the sources. */
   readonly cache: Cache<readonly SearchHit[]>;
   readonly clock: Clock;
@@ -68,10 +68,10 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   async function findNamed(refs: readonly ChannelRef[]): Promise<NamedChannel> {
     if (refs.length === 0) return { hits: [] };
     try {
-      const { channel, outcome } = await channels.getChannel(refs, 0);
-      return { hits: [hitOf(channel)], isStale: outcome.kind === 'stale' };
+      const { channel, outcome } = await channels.findChannel(refs, 0);
+      return channel === null ? { hits: [] } : { hits: [hitOf(channel)], isStale: outcome.kind === 'stale' };
     } catch (error) {
-      if (['channel_not_found', 'channel_blocked'].includes(errorCodeOf(error))) return { hits: [] };
+      if (errorCodeOf(error) === 'channel_blocked') return { hits: [] };
       throw error;
     }
   }
@@ -94,7 +94,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     const own = findOwn(query);
     const live = sources && findLive(sources, query);
     const lists = [named.then(({ hits }) => hits), own, ...(live ? [live.then(({ value }) => value)] : [])];
-    const found = await searchAll(lists, clock);
+    const found = await mergeLists(lists, clock);
     // Another instance or an earlier run may have stored channels that are blocked here.
     const hits = withoutBlocked(found.hits);
     if (found.failure !== undefined) {

@@ -1,12 +1,13 @@
-import type { Images } from '../cache/images.ts';
+import type { Cached } from '../cache/cache.ts';
+import type { ImageStore } from '../cache/images.ts';
 import { fingerprint } from '../cache/keys.ts';
-import type { Original } from '../cache/policy.ts';
-import type { ChannelService } from '../channels/channels.ts';
+import { type OriginalInfo, SOFT_TIMEOUT_MS } from '../cache/values.ts';
+import type { ChannelResponse, ChannelService } from '../channels/channels.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
-import { AppError } from '../domain/errors.ts';
+import { AppError, valueOrError } from '../domain/errors.ts';
 import { type Format, formatRow } from '../domain/formats.ts';
-import type { ChannelRef } from '../domain/identifier.ts';
+import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import {
   type Backdrop,
   type Background,
@@ -26,7 +27,7 @@ import { createSharedWork } from '../lib/shared-work.ts';
 import type { Encoder } from './encoder/encoder.ts';
 import type { EncodeJob } from './encoder/job.ts';
 import { type ImageIdentity, imageKey } from './image-keys.ts';
-import type { Originals } from './originals.ts';
+import { ImageGone, type Originals } from './originals.ts';
 
 export interface ImageRequest {
   /** References to the channel, in the order to try them. */
@@ -47,8 +48,13 @@ export interface ImageRequest {
 interface ImageSpec {
   readonly channel: Channel;
   readonly kind: ImageKind;
-  readonly original: Original;
+  readonly original: OriginalInfo;
   readonly identity: ImageIdentity;
+}
+
+/** The original of a channel's image. */
+interface FoundOriginal extends Cached<OriginalInfo> {
+  readonly channel: Channel;
 }
 
 type Rendition = Pick<Image, 'etag' | 'render'>;
@@ -88,7 +94,7 @@ interface ImageServiceOptions {
   readonly channels: Pick<ChannelService, 'getChannel'>;
   readonly originals: Pick<Originals, 'get' | 'read'>;
   readonly encoder: Pick<Encoder, 'encode' | 'libraryVersion'>;
-  readonly images: Pick<Images, 'get' | 'put'>;
+  readonly images: Pick<ImageStore, 'get' | 'put'>;
   readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
 }
 
@@ -130,18 +136,31 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     };
   }
 
+  async function findNamed({ channel, outcome }: ChannelResponse, kind: ImageKind): Promise<FoundOriginal> {
+    if (channel[kind] === null) throw noImage(channel, kind, outcome);
+    return { channel, ...(await originals.get(channel, kind)) };
+  }
+
+  /** The original that the record names. When it is gone, the record is loaded again, once, and may name another one. */
+  async function findOriginal(record: ChannelResponse, kind: ImageKind): Promise<FoundOriginal> {
+    const found = await valueOrError(findNamed(record, kind));
+    const failure = found instanceof AppError ? found : found.failure;
+    if (failure instanceof ImageGone) {
+      const { channelId } = record.channel;
+      const current = await channels.getChannel([channelIdRef(channelId)], SOFT_TIMEOUT_MS, record.loadedAtMs);
+      if (current.channel[kind]?.key !== record.channel[kind]?.key) return findNamed(current, kind);
+      if (found === failure && current.outcome.kind === 'stale') throw unknownImage(failure);
+    }
+    if (found instanceof AppError) throw found;
+    return found;
+  }
+
   return {
     async getImage(request) {
       const { refs, variant } = request;
-      // A stale record most often names the current image, so no image waits for its reload.
-      const { channel, outcome: recordOutcome } = await channels.getChannel(refs, 0);
       const { kind } = VARIANT_PRESETS[variant];
-      if (channel[kind] === null) {
-        const other = kind === 'banner' ? 'avatar' : 'banner';
-        const hint = channel[other] === null ? '' : `, but it has ${other === 'avatar' ? 'an' : 'a'} ${other}`;
-        throw new AppError('image_not_found', `This channel has no ${kind}${hint}.`, { outcome: recordOutcome });
-      }
-      const { value: original, outcome } = await originals.get(channel, kind);
+      // A stale record most often names the current image, so no image waits for its reload.
+      const { channel, value: original, outcome } = await findOriginal(await channels.getChannel(refs, 0), kind);
       const { channelId } = channel;
       const identity = resolveRequest(request, channelId, original);
       const rendition = renditionOf({ channel, kind, original, identity });
@@ -154,11 +173,22 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   };
 }
 
+function noImage(channel: Channel, kind: ImageKind, outcome: CacheOutcome): AppError {
+  const other = kind === 'banner' ? 'avatar' : 'banner';
+  const hint = channel[other] === null ? '' : `, but it has ${other === 'avatar' ? 'an' : 'a'} ${other}`;
+  return new AppError('image_not_found', `This channel has no ${kind}${hint}.`, { outcome });
+}
+
+function unknownImage(cause: AppError): AppError {
+  const message = 'The image is gone, and the channel’s record cannot be loaded at the moment.';
+  return new AppError('upstream_unavailable', message, { cause });
+}
+
 /** The image of a request, with defaults for what the request leaves out. */
 function resolveRequest(
   { variant, formats, width, height, quality, fit, background }: ImageRequest,
   channelId: string,
-  original: Original,
+  original: OriginalInfo,
 ): ImageIdentity {
   const { digest, hasAlpha } = original;
   const format = formats[0] ?? (hasAlpha ? 'png' : 'jpeg');

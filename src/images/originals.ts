@@ -1,12 +1,9 @@
 import type { Cache, Cached, Loaded } from '../cache/cache.ts';
-import type { Images } from '../cache/images.ts';
+import type { ImageStore } from '../cache/images.ts';
 import { digestOf, originalKey } from '../cache/keys.ts';
-import type { Original } from '../cache/policy.ts';
-import { SOFT_TIMEOUT_MS } from '../cache/policy.ts';
-import type { ChannelService } from '../channels/channels.ts';
+import { type OriginalInfo, SOFT_TIMEOUT_MS } from '../cache/values.ts';
 import { type CatalogImage, type Channel, LAST_MODIFIED_STEP_MS, type OriginalRef } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
-import { channelIdRef } from '../domain/identifier.ts';
 import type { ImageKind } from '../domain/variants.ts';
 import { NEVER_ABORTED } from '../lib/deadlines.ts';
 import type { Runtime } from '../lib/runtime.ts';
@@ -20,38 +17,42 @@ interface OriginalsOptions {
   readonly catalog: Pick<Catalog, 'readImage'> | undefined;
   readonly downloader: Downloader;
   readonly encoder: Pick<Encoder, 'inspect' | 'warmUp'>;
-  readonly images: Pick<Images, 'getOriginal' | 'putOriginal'>;
-  readonly cache: Cache<Original>;
-  readonly channels: Pick<ChannelService, 'getChannel'>;
+  readonly images: Pick<ImageStore, 'getOriginal' | 'putOriginal'>;
+  readonly cache: Cache<OriginalInfo>;
   readonly runtime: Pick<Runtime, 'clock'>;
 }
 
 /** The originals of all variants: read from the catalog or downloaded once for all variants, and fresh for a day. */
 export interface Originals {
   /**
-   * @throws AppError `image_not_found` when the channel has no such image. Without a stored original: `upstream_…`
-   * when it cannot be downloaded, `overloaded` when it cannot be decoded
+   * @throws AppError `image_not_found` when the channel has no such image. Without a stored original: `ImageGone` when the
+   * image is no longer where the record says, `upstream_…` when it cannot be downloaded, `overloaded` when it cannot be decoded
    */
-  get(channel: Channel, kind: ImageKind): Promise<Cached<Original>>;
+  get(channel: Channel, kind: ImageKind): Promise<Cached<OriginalInfo>>;
   /**
    * Returns the bytes of an original. Loads them again if they are not stored.
    *
    * @throws AppError `upstream_…` if they cannot be loaded, or have changed
    */
-  read(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
+  read(channel: Channel, kind: ImageKind, original: OriginalInfo): Promise<Buffer>;
 }
 
 export function createOriginals(options: OriginalsOptions): Originals {
-  const { catalog, downloader, encoder, images, cache, channels, runtime } = options;
+  const { catalog, downloader, encoder, images, cache, runtime } = options;
   const { clock } = runtime;
   const downloading = createSharedWork<Buffer>();
 
   /** A load continues after its callers disconnect: others will request the same image. */
-  async function load(channel: Channel, kind: ImageKind, previous: Original | undefined): Promise<Loaded<Original>> {
+  async function load(
+    channel: Channel,
+    kind: ImageKind,
+    previous: OriginalInfo | undefined,
+  ): Promise<Loaded<OriginalInfo>> {
     // An idle encoder may have ended. Another one starts during the download.
     encoder.warmUp();
     const { channelId } = channel;
-    const { ref, bytes } = await fetchNamed(channel, kind);
+    const ref = refOf(channel, kind);
+    const bytes = await fetchBytes(ref);
     try {
       return await examine(channelId, ref, bytes, previous);
     } catch (error) {
@@ -59,22 +60,6 @@ export function createOriginals(options: OriginalsOptions): Originals {
       // Too many pixels, or damaged. The next size may be neither.
       if (errorCodeOf(error) !== 'upstream_invalid' || nextSize === undefined) throw error;
       return examine(channelId, ref, await fetchBytes(nextSize), previous);
-    }
-  }
-
-  /** The image that the record names; if it is gone, the one that the reloaded record names. */
-  async function fetchNamed(channel: Channel, kind: ImageKind): Promise<{ ref: OriginalRef; bytes: Buffer }> {
-    const ref = refOf(channel, kind);
-    try {
-      return { ref, bytes: await fetchBytes(ref) };
-    } catch (error) {
-      if (!(error instanceof ImageGone)) throw error;
-      const namesOther = (current: Channel) => current[kind]?.key !== ref.key;
-      const reloaded = await channels.getChannel([channelIdRef(channel.channelId)], SOFT_TIMEOUT_MS, namesOther);
-      if (reloaded.outcome.kind === 'stale') throw unknownImage(error);
-      const newer = refOf(reloaded.channel, kind);
-      if (newer.key === ref.key) throw error;
-      return { ref: newer, bytes: await fetchBytes(newer) };
     }
   }
 
@@ -111,26 +96,25 @@ export function createOriginals(options: OriginalsOptions): Originals {
     channelId: string,
     ref: OriginalRef,
     bytes: Buffer,
-    previous: Original | undefined,
-  ): Promise<Loaded<Original>> {
+    previous: OriginalInfo | undefined,
+  ): Promise<Loaded<OriginalInfo>> {
     const digest = await digestOf(bytes);
     if (ref.kind === 'remote') await images.putOriginal({ channelId, digest }, bytes);
-    if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key } };
+    if (previous?.digest === digest) return { value: previous, version: ref.key };
     const { width, height, format, hasAlpha } = await encoder.inspect(bytes, NEVER_ABORTED);
     // `If-Modified-Since` must not match other bytes, even if the clock is behind.
     const afterPreviousMs = previous === undefined ? 0 : previous.firstStoredAtMs + LAST_MODIFIED_STEP_MS;
     const firstStoredAtMs = Math.max(clock.now(), afterPreviousMs);
-    return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha } };
+    return { value: { digest, firstStoredAtMs, width, height, format, hasAlpha }, version: ref.key };
   }
 
   return {
     async get(channel, kind) {
-      const { key } = refOf(channel, kind);
+      // A new key in the record means a new image.
+      const { key: version } = refOf(channel, kind);
       const found = await cache.get(originalKey(channel.channelId, kind), (previous) => load(channel, kind, previous), {
         softTimeoutMs: SOFT_TIMEOUT_MS,
-        // A new key in the record means a new image.
-        isCurrent: ({ refKey }) => refKey === key,
-        failureKey: key,
+        version,
       });
       // The stored time may be in the future if clocks differ.
       const firstStoredAtMs = Math.min(found.value.firstStoredAtMs, clock.now());
@@ -146,18 +130,13 @@ export function createOriginals(options: OriginalsOptions): Originals {
       const bytes = await fetchSame(ref, original.digest);
       if (bytes === undefined) {
         // No record names this key, so that the next request loads the original anew.
-        await cache.put(originalKey(channelId, kind), async () => ({ value: { ...original, refKey: '' } }));
+        cache.put(originalKey(channelId, kind), { value: original, version: '' });
         throw justChanged();
       }
       if (ref.kind === 'remote') await images.putOriginal(id, bytes);
       return bytes;
     },
   };
-}
-
-function unknownImage(cause: AppError): AppError {
-  const message = 'The image is gone, and the channel’s record cannot be loaded at the moment.';
-  return new AppError('upstream_unavailable', message, { cause, scope: 'key' });
 }
 
 function justChanged(): AppError {
@@ -184,9 +163,12 @@ async function orThrowImageGone<T>(image: Promise<T>): Promise<T> {
   }
 }
 
-/** The image's host, or the catalog, does not have it. */
-class ImageGone extends AppError {
+/** How long the image is not tried again. */
+const GONE_RETRY_MS = 15_000;
+
+/** The image's host, or the catalog, does not have it. Thrown only by the load that has found this out. */
+export class ImageGone extends AppError {
   constructor(cause: unknown) {
-    super('upstream_invalid', 'The image that the channel names is gone.', { cause });
+    super('upstream_invalid', 'The image that the channel names is gone.', { cause, retryAfterMs: GONE_RETRY_MS });
   }
 }

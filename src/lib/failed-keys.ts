@@ -30,6 +30,8 @@ export interface FailedKeys {
    * @throws the failure of the work, or the remembered one, with a `retryAfterMs`
    */
   run<T>(key: string, work: () => Promise<T>, retryMs?: number): Promise<T>;
+  /** Whether a failure of the key is remembered. */
+  has(key: string): boolean;
   forget(): void;
   stats(): BoundedStats;
 }
@@ -48,10 +50,14 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKe
     return new AppError(code, message, { cause: failure, retryAfterMs, scope });
   }
 
+  function leftMsOf(failure: Failure | undefined): number {
+    return failure === undefined ? 0 : failure.untilMs - clock.monotonic();
+  }
+
   return {
     async run(key, work, retryMs) {
       const known = failures.get(key);
-      const leftMs = known === undefined ? 0 : known.untilMs - clock.monotonic();
+      const leftMs = leftMsOf(known);
       if (known !== undefined && leftMs > 0) {
         throw new AppError(known.code, known.message, { retryAfterMs: leftMs, scope: known.scope });
       }
@@ -62,6 +68,7 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKe
         throw isRemembered ? remember(key, error, retryMs) : error;
       }
     },
+    has: (key) => leftMsOf(failures.get(key)) > 0,
     forget: () => failures.clear(),
     stats: () => ({ entries: failures.size, bytes: failures.calculatedSize, maxBytes: MAX_BYTES }),
   };

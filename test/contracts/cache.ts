@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Cache, createCache, type Loaded } from '../../src/cache/cache.ts';
+import { type Content, writeContent } from '../../src/cache/entry.ts';
+import { checksumOf } from '../../src/cache/keys.ts';
 import type { Store } from '../../src/cache/store.ts';
+import { ABSENCE } from '../../src/cache/values.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { fail, HOUR_MS, WAIT } from '../helpers/cache.ts';
 import { createManualClock, type ManualClock } from '../helpers/clock.ts';
@@ -14,9 +17,7 @@ export interface StoredData {
 const GRACE_MS = 168 * HOUR_MS;
 const AT_ONCE = { softTimeoutMs: 0 };
 
-const absent = async (): Promise<never> => {
-  throw new AppError('channel_not_found', 'gone');
-};
+const absent = async () => ABSENCE;
 const failForKey = async (): Promise<never> => {
   throw new AppError('upstream_invalid', 'half a response');
 };
@@ -27,18 +28,21 @@ export function describeCache(name: string, createData: () => Promise<StoredData
     let data: StoredData;
     let clock: ManualClock;
     let store: Store;
-    let cache: Cache<string>;
+    let cache: Cache<string | null>;
     let loads: number;
+    /** The keys of damaged values. */
+    let damaged: string[];
 
-    function open(): Cache<string> {
+    function open(): Cache<string | null> {
       store = data.open(clock);
       const opened = store;
       onTestFinished(() => opened.close());
-      return createCache<string>({
-        policy: { freshMs: HOUR_MS, graceMs: GRACE_MS },
+      return createCache<string | null>({
+        policy: { freshMs: HOUR_MS, graceMs: GRACE_MS, isValue: (value) => value !== 'of another form' },
         store,
         maxMemoryBytes: 1_000_000,
         clock,
+        onDamaged: (key) => damaged.push(key),
       });
     }
 
@@ -54,11 +58,13 @@ export function describeCache(name: string, createData: () => Promise<StoredData
         loads += 1;
         return { value, ...more };
       };
+    const put = (key: string, value: string) => cache.put(key, { value });
 
     beforeEach(async () => {
       data = await createData();
       clock = createManualClock();
       loads = 0;
+      damaged = [];
       cache = open();
     });
 
@@ -132,35 +138,86 @@ export function describeCache(name: string, createData: () => Promise<StoredData
     test('an absence is kept for 60 s, also in place of a value; then "could not tell" is no absence', async () => {
       await cache.get('k', load('a'), WAIT);
       clock.advance(HOUR_MS);
-      await expect(cache.get('k', absent, WAIT)).rejects.toMatchObject({ validForMs: 60_000 });
+      expect(await cache.get('k', absent, WAIT)).toMatchObject({ value: null, outcome: { ttlMs: 60_000 } });
       clock.advance(59_999);
       await restart();
-      await expect(cache.get('k', load('b'), WAIT)).rejects.toMatchObject({ code: 'channel_not_found', validForMs: 1 });
-      await expect(cache.peek('k')).rejects.toMatchObject({ code: 'channel_not_found' });
+      const known = { value: null, outcome: { kind: 'hit', ttlMs: 1 } };
+      expect([await cache.get('k', load('b'), WAIT), await cache.getCached('k')]).toMatchObject([known, known]);
       clock.advance(1);
+      expect(await cache.getCached('k')).toBeUndefined();
       await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
       expect((await cache.get('k', load('b'), WAIT)).value).toBe('b');
     });
 
-    test('a value that is put replaces a fresh one', async () => {
-      await cache.get('k', load('a'), WAIT);
-      await cache.put('k', async (previous) => ({ value: `${previous}b` }));
-      expect((await cache.get('k', load('c'), WAIT)).value).toBe('ab');
+    test('a value that is put replaces a fresh one, and is not replaced by a load that began before', async () => {
+      const slow = Promise.withResolvers<Loaded<string>>();
+      const begun = Promise.withResolvers<void>();
+      const slowLoad = () => {
+        begun.resolve();
+        return slow.promise;
+      };
+      const loading = cache.get('k', slowLoad, WAIT);
+      await begun.promise;
+      put('k', 'a');
+      put('k', 'b');
+      slow.resolve({ value: 'older' });
+      expect((await loading).value).toBe('b');
+      expect((await cache.get('k', load('c'), WAIT)).value).toBe('b');
+      await restart();
+      expect((await cache.get('k', load('c'), WAIT)).value).toBe('b');
     });
 
-    test('a value that is not current is reloaded at any age, and goes out if that fails', async () => {
-      await cache.get('k', load('old'), WAIT);
-      const isCurrent = (value: string) => value === 'new';
-      const stale = await cache.get('k', fail, { ...WAIT, isCurrent });
-      expect(stale).toMatchObject({ value: 'old', outcome: { kind: 'stale', ttlMs: -1_000 } });
-      clock.advance(60_000);
-      const older = Promise.withResolvers<Loaded<string>>();
-      const first = cache.get('k', () => older.promise, { ...WAIT, isCurrent });
-      const joined = cache.get('k', load('newer'), { ...WAIT, isCurrent: (value) => value === 'newer' });
-      older.resolve({ value: 'new' });
-      expect([(await first).value, (await joined).value]).toEqual(['new', 'newer']);
-      expect((await cache.get('k', load('c'), WAIT)).value).toBe('newer');
+    test('a value of another version is reloaded at any age, and goes out if that fails', async () => {
+      await cache.get('k', load('old', { version: '1' }), WAIT);
+      const stale = { value: 'old', outcome: { kind: 'stale', ttlMs: -1_000 } };
+      expect(await cache.get('k', failForKey, { ...WAIT, version: '2' })).toMatchObject(stale);
+      await restart();
+      expect(await cache.get('k', failForKey, { ...WAIT, version: '2' })).toMatchObject(stale);
+      expect((await cache.get('k', load('other'), { ...WAIT, version: '1' })).value).toBe('old');
+      const made = await cache.get('k', load('new', { version: '3' }), { ...WAIT, version: '3' });
+      expect(made).toMatchObject({ value: 'new', outcome: { kind: 'refreshed' } });
     });
+
+    test('versions are loaded apart, and the value whose load began last stays', async () => {
+      const slow = Promise.withResolvers<Loaded<string>>();
+      const older = cache.get('k', () => slow.promise, { ...WAIT, version: '1' });
+      const newer = await cache.get('k', load('b', { version: '2' }), { ...WAIT, version: '2' });
+      slow.resolve({ value: 'a', version: '1' });
+      expect([(await older).value, newer.value]).toEqual(['a', 'b']);
+      expect((await cache.get('k', load('c'), { ...WAIT, version: '2' })).value).toBe('b');
+    });
+
+    test('a value that must be newer than a given time is loaded again, once', async () => {
+      const { storedAtMs } = await cache.get('k', load('a'), WAIT);
+      clock.advance(1);
+      const newer = { ...WAIT, newerThanMs: storedAtMs };
+      expect((await cache.get('k', load('b'), newer)).value).toBe('b');
+      expect((await cache.get('k', load('c'), newer)).value).toBe('b');
+    });
+
+    test.each<[what: string, change: (text: string) => string]>([
+      ['an empty text', () => ''],
+      ['a text without a checksum', (text) => text.replace(/^\d+ /, '')],
+      ['a text with another value', (text) => text.replace('ours', 'theirs')],
+      ['the text of another key', (text) => writeContent('other', JSON.parse(text.replace(/^\d+ /, '')))],
+      ['no JSON', () => `${checksumOf('k', '{')} {`],
+      ['no object', () => writeContent('k', null as never)],
+      ['a value of another form', () => textWith({ value: 'of another form' })],
+      ['a time that is no number', () => textWith({ freshMs: null as never })],
+      ['a time that is too long', () => textWith({ freshMs: 1e308 })],
+    ])('%s in the store counts as absent, is reported, and is replaced', async (_what, change) => {
+      await cache.get('k', load('ours'), WAIT);
+      const text = (await store.get('k')) as string;
+      await store.set('k', change(text), HOUR_MS);
+      await restart();
+      expect([await cache.getCached('k'), damaged]).toEqual([undefined, ['k']]);
+      expect((await cache.get('k', load('new'), WAIT)).outcome.kind).toBe('miss');
+      await restart();
+      expect((await cache.get('k', fail, WAIT)).value).toBe('new');
+    });
+
+    const textWith = (content: Partial<Content<string>>) =>
+      writeContent('k', { value: 'v', storedAtMs: clock.now(), freshMs: 1, graceMs: 1, ...content });
 
     test('a value that must not be stored is only in memory', async () => {
       await cache.get('k', load('a', { isStorable: false }), WAIT);
@@ -179,40 +236,42 @@ export function describeCache(name: string, createData: () => Promise<StoredData
 
     test('memory is bounded for any number of keys, and what it evicts is in the store', async () => {
       const keyOf = (number: number) => `${number}${'k'.repeat(number % 10 === 0 ? 8_192 : 10)}`;
-      for (let number = 0; number < 1_000; number += 1) await cache.put(keyOf(number), load(`${number}`));
+      for (let number = 0; number < 1_000; number += 1) put(keyOf(number), `${number}`);
       const { entries = 0, bytes = 0 } = cache.stats().memory;
       expect([entries < 900, bytes <= 1_000_000]).toEqual([true, true]);
-      for (const number of [0, 1, 999]) expect((await cache.peek(keyOf(number)))?.value).toBe(`${number}`);
+      for (const number of [0, 1, 999]) expect((await cache.getCached(keyOf(number)))?.value).toBe(`${number}`);
     });
 
-    test('what names a channel is removed from the store, and the rest stays', async () => {
+    test('what names a channel is removed from the store and from memory, and the rest stays', async () => {
       const [GONE, KEPT] = ['UCgone_________________A', 'UCkept-----------------A'];
       const entriesOf = (channelId: string) => [
-        [`channel1:${channelId}`, `the record of ${channelId}`],
+        [`channel1:${channelId}`, 'its record'],
         [`original1:${channelId}:banner`, 'metadata'],
-        [`name1:handle:to ${channelId}`, channelId],
-        [`channel1:UCformerly${channelId}`.slice(0, 33), `moved to ${channelId}`],
-        ...Array.from({ length: 250 }, (_, number) => [`search1:${channelId} ${number}`, `found ${channelId}`]),
+        [`search1:https://site.example/${channelId}/about`, 'a list'],
+        ...Array.from({ length: 600 }, (_, number) => [`name1:handle:${number}${channelId.slice(2, 6)}`, channelId]),
       ];
-      const put = ([key = '', value = '']: readonly string[]) => cache.put(key, load(value));
-      await Promise.all([...entriesOf(GONE), ...entriesOf(KEPT)].map(put));
-      await cache.put('name1:handle:nobody', absentValue);
-      const removing = store.remove({ channelIds: [GONE, 'UCnever-stored_________A'], keys: ['name1:handle:nobody'] });
+      for (const [key = '', value = ''] of [...entriesOf(GONE), ...entriesOf(KEPT)]) put(key, value);
+      put('mentions', `a text with ${GONE}`);
+      put('name1:handle:nobody', 'nobody');
+      const removal = { channelIds: [GONE, 'UCnever-stored_________A'], keys: ['name1:handle:nobody'] };
+      cache.forget(removal);
+      const removing = store.remove(removal);
       // Other calls can run in between.
       expect(await store.get(`channel1:${KEPT}`)).toBeDefined();
       expect(await removing).toBe(entriesOf(GONE).length + 1);
-      cache.forget();
-      for (const [key = ''] of entriesOf(GONE)) expect([key, await cache.peek(key)]).toEqual([key, undefined]);
-      for (const [key = ''] of entriesOf(KEPT)) expect([key, await cache.peek(key)]).not.toEqual([key, undefined]);
+      for (const [key = ''] of entriesOf(GONE)) expect([key, await cache.getCached(key)]).toEqual([key, undefined]);
+      for (const [key = ''] of [...entriesOf(KEPT), ['mentions']]) {
+        expect([key, await cache.getCached(key)]).not.toEqual([key, undefined]);
+      }
       expect(await store.remove({ channelIds: [GONE], keys: [] })).toBe(0);
     });
 
-    const absentValue = async () => ({ value: 'nobody' });
-
     test('a name is removed with the channel that it leads to now', async () => {
       const [FORMER, CURRENT] = ['UCformer_______________A', 'UCcurrent______________A'];
-      await cache.put('name1:handle:moved', load(FORMER));
-      await cache.put('name1:handle:moved', load(CURRENT));
+      put('name1:handle:moved', FORMER);
+      put('name1:handle:moved', CURRENT);
+      await store.remove({ channelIds: [FORMER], keys: [] });
+      expect(await store.get('name1:handle:moved')).toBeDefined();
       await store.remove({ channelIds: [CURRENT], keys: [] });
       expect(await store.get('name1:handle:moved')).toBeUndefined();
     });

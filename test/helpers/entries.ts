@@ -9,9 +9,8 @@ import { createTestRuntime } from './runtime.ts';
 export function openEntries(path: string, { clock = createManualClock(), maxBytes = 2 ** 26 }: EntriesOptions = {}) {
   const runtime = createTestRuntime({ clock });
   const file = createCacheFile({ path, schema: CACHE_SCHEMA, runtime });
-  const refused: string[] = [];
-  const table = createEntryTable({ file, maxBytes, clock, onRefused: (key) => refused.push(key) });
-  return { table: { ...table, close: async () => file.close() }, file, refused, runtime };
+  const table = createEntryTable({ file, maxBytes, clock });
+  return { table: { ...table, close: async () => file.close() }, file, runtime };
 }
 
 interface EntriesOptions {

@@ -62,12 +62,13 @@ export const HELD_HANDLE = 'held';
 
 export interface HeldSource extends ChannelSource {
   title: string;
+  avatar: Channel['avatar'];
   /** From now on responses wait. Each has the values of the time of its call. */
   hold(): { readonly asked: Promise<void>; release(): void };
 }
 
 /**
- * A source of one channel whose title the test sets, and whose responses it can hold back.
+ * A source of one channel whose title and avatar the test sets, and whose responses it can hold back.
  *
  * @param avatar of the channel; none without it
  */
@@ -82,7 +83,7 @@ export function createHeldSource(avatar: Channel['avatar'] = null): HeldSource {
 
   const customUrl = `@${HELD_HANDLE}`;
   function loaded(): LoadedChannel {
-    const fields = { customUrl, publishedAt: '2014-05-17T09:30:00Z', avatar };
+    const fields = { customUrl, publishedAt: '2014-05-17T09:30:00Z', avatar: source.avatar };
     return { channel: testChannel(HELD_CHANNEL_ID, { title: source.title, ...fields }), isComplete: true, missing: [] };
   }
 
@@ -90,6 +91,7 @@ export function createHeldSource(avatar: Channel['avatar'] = null): HeldSource {
   const source: HeldSource = {
     ...other,
     title: 'old title',
+    avatar,
     hold() {
       const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       held = { asked, released };

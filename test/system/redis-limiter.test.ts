@@ -111,6 +111,8 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     ['a list of texts', ['RPUSH', ...Array(10).fill('text')]],
     ['a list of texts instead of numbers', ['RPUSH', ...Array(10).fill('nan')]],
     ['a list that ends in a text', ['RPUSH', '1', 'text']],
+    ['a list with a text behind old times', ['RPUSH', '1', 'text', ...Array(8).fill('1')]],
+    ['times that are not in order', ['RPUSH', ...Array(9).fill('9'.repeat(300)), '1']],
     ['more times than are allowed', ['RPUSH', ...Array(1_000).fill('1')]],
   ])('begins a new log when a key holds %s, and reports it', async (_what, [command = '', ...items]) => {
     let refused = 0;

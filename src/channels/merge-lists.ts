@@ -18,7 +18,10 @@ interface SearchOutcome {
  *
  * @throws every error but failures of upstream
  */
-export async function searchAll(lists: readonly Promise<readonly SearchHit[]>[], clock: Clock): Promise<SearchOutcome> {
+export async function mergeLists(
+  lists: readonly Promise<readonly SearchHit[]>[],
+  clock: Clock,
+): Promise<SearchOutcome> {
   const results: (SearchOutcome | undefined)[] = lists.map(() => undefined);
   const firstHit = Promise.withResolvers<void>();
 

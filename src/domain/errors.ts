@@ -1,11 +1,11 @@
 import type { CacheOutcome } from './cache-outcome.ts';
 
 /**
- * The complete list of error codes. `AppError` knows no HTTP: `http/response/problems.ts` maps each code to its meaning for
- * clients, a status, a cache age and a `Retry-After`.
+ * The complete list of error codes. `http/response/problems.ts` has the meaning of each code for clients, its status, its
+ * `Cache-Control` and its default `Retry-After`.
  */
 export const ERROR_CODES = [
-  /** The request is not valid HTTP: no or several `Host`, broken percent-escapes, a control character in the path. */
+  /** The request is not valid HTTP: no or several `Host`, broken percent-escapes, a space or a control character in the target. */
   'malformed_request',
   'invalid_parameter',
   'channel_not_found',
@@ -76,7 +76,7 @@ export class AppError extends Error {
   }
 }
 
-/** A failure that the operator can resolve. The message says what to do. */
+/** A failure that the operator can resolve. The message is for the operator. */
 export class OperatorError extends Error {}
 
 /** The code of an expected failure, `internal` for anything else. */
@@ -97,7 +97,7 @@ export async function valueOrError<T>(value: T | Promise<T>): Promise<T | AppErr
 const UPSTREAM_FAILURES = ['upstream_unavailable', 'upstream_timeout', 'upstream_invalid', 'overloaded'] as const;
 
 /**
- * True if upstream gave no usable response. Nothing may be concluded from such a failure, and nothing stored.
+ * True if upstream gave no usable response. It says nothing about the channel, so it replaces no stored value.
  * `overloaded`: an original that was downloaded but could not be decoded for lack of capacity.
  */
 export function isUpstreamFailure(error: unknown): error is AppError {

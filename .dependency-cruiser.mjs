@@ -12,7 +12,7 @@ const ROOMS = {
   channels: ['domain', 'lib', 'sources', 'cache'],
   images: ['domain', 'lib', 'sources', 'cache', 'channels'],
   http: ['domain', 'lib', 'rate-limit', 'channels', 'images'],
-  private: ['domain', 'lib', 'cache', 'channels', 'http'],
+  private: ['domain', 'lib', 'cache', 'channels', 'images', 'http'],
   app: ['domain', 'lib', 'config', 'sources', 'images', 'cache', 'rate-limit', 'channels', 'http', 'private'],
   cli: ['domain', 'lib', 'config', 'sources', 'images', 'cache', 'channels', 'app'],
 };

@@ -4,20 +4,13 @@ import { findNearName } from '../lib/near-name.ts';
 import { type Environment, fileVariable, findGiven } from './environment.ts';
 import { type Config, SETTINGS } from './settings.ts';
 
-export interface ShownSetting {
-  readonly name: string;
-  /** Never the text of a secret. */
-  readonly value: string;
-  /** `default`, `environment` or `.env`; for a secret in a file with the variable that names the file. */
-  readonly origin: string;
-}
-
 /**
- * All settings in force. They must be valid: an invalid value may be a secret in the wrong variable.
+ * All settings in force, never with the text of a secret. They must be valid: an invalid value may be a secret in the wrong
+ * variable.
  *
  * @param loadedFromFile the variables that came from `.env`
  */
-export function shownSettings(env: Environment, loadedFromFile: readonly string[] = []): ShownSetting[] {
+export function shownSettings(env: Environment, loadedFromFile: readonly string[] = []) {
   return Object.values(SETTINGS).map((setting) => {
     const { env: name, fallback, isSecret } = setting;
     const given = findGiven(env, setting);

@@ -181,34 +181,24 @@ function isAllOfIpv4([address, prefixBits]: Cidr): boolean {
   return embeddedIpv4(address) !== undefined;
 }
 
-interface RateLimit {
-  readonly requests: number;
-  readonly windowMs: number;
-}
-
 /** The time of each request is kept for the whole window. */
 const MAX_LIMIT_REQUESTS = 10_000;
 
-export const rateLimit: Form<RateLimit> = {
+export const rateLimit = {
   expected: `requests/seconds such as 10/30, from 1/1 to ${MAX_LIMIT_REQUESTS}/99999`,
-  read(text) {
+  read(text: string) {
     const [requests = 0, seconds = 0] = /^\d{1,5}\/\d{1,5}$/.test(text) ? text.split('/').map(Number) : [];
     const isValid = requests >= 1 && requests <= MAX_LIMIT_REQUESTS && seconds >= 1;
     return isValid ? { requests, windowMs: seconds * 1000 } : undefined;
   },
 };
 
-interface RateLimitOverride {
-  readonly range: Cidr;
-  readonly limit: RateLimit | 'unlimited';
-}
-
-export const rateLimitOverride: Form<RateLimitOverride> = {
+export const rateLimitOverride = {
   expected: 'CIDR=requests/seconds or CIDR=unlimited, where CIDR begins with the first address of its range',
-  read(text) {
+  read(text: string) {
     const [cidr = '', given = '', ...rest] = text.split('=');
     const range = readCidr(cidr);
-    const limit = given === 'unlimited' ? given : rateLimit.read(given);
+    const limit = given === 'unlimited' ? ('unlimited' as const) : rateLimit.read(given);
     return range === undefined || limit === undefined || rest.length > 0 ? undefined : { range, limit };
   },
 };

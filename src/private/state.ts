@@ -1,5 +1,6 @@
 import type { FailureCause } from '../domain/errors.ts';
 import { type ClientVersionState, IMAGE_SOURCE, type SourceState } from '../domain/source-status.ts';
+import type { EncoderStats } from '../images/encoder/encoder.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { readTotals, type Totals } from './totals.ts';
 
@@ -18,14 +19,14 @@ export interface SourceReading extends SourceState {
   readonly clientVersion?: ClientVersionState | undefined;
 }
 
-interface ShownSetting {
+/** A setting in force. */
+export interface ShownSetting {
   readonly name: string;
+  /** Never the text of a secret. */
   readonly value: string;
-  /** Where the value comes from. `default`: it is not set. */
+  /** `default`, `environment` or `.env`; for a secret in a file with the variable that names the file. */
   readonly origin: string;
 }
-
-type EncoderStats = Readonly<Record<'queued' | 'running' | 'processes' | 'refused' | 'restarts', number>>;
 
 /** A reason why the service works with restrictions, or is being stopped. */
 export interface Condition {

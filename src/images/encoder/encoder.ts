@@ -55,7 +55,7 @@ export interface Encoder {
   close(): Promise<void>;
 }
 
-interface EncoderStats {
+export interface EncoderStats {
   readonly queued: number;
   readonly running: number;
   readonly processes: number;

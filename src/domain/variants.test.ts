@@ -76,22 +76,6 @@ describe('the output for a requested size', () => {
     expect(resolveOutput(avatar, wanted)).toEqual({ crop, output: { width, height } });
   });
 
-  it('is exactly the requested size with contain, which shows all of the crop and never enlarges it', () => {
-    fc.assert(
-      fc.property(crops, wantedSide, wantedSide, (crop, width, height) => {
-        const { crop: shown, output, inner } = resolveOutput(crop, { width, height, fit: 'contain' });
-        expect([shown, output]).toEqual([crop, { width, height }]);
-        const isInside = inner !== undefined && inner.width <= width && inner.height <= height;
-        expect(isInside && inner.width <= crop.width && inner.height <= crop.height).toBe(true);
-        // It touches two sides of the output, or is as large as the crop.
-        expect(inner?.width === Math.min(width, crop.width) || inner?.height === Math.min(height, crop.height)).toBe(
-          true,
-        );
-        expect(Math.min(inner?.width ?? 0, inner?.height ?? 0)).toBeGreaterThan(0);
-      }),
-    );
-  });
-
   it('is never larger than the crop, and exceeds the requested size by rounding only', () => {
     const wantedSizes = fc.record({ width: fc.option(wantedSide), height: fc.option(wantedSide) });
     fc.assert(

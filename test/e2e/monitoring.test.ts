@@ -78,20 +78,6 @@ test('every alert links the row of the guide that says what to do', () => {
   }
 });
 
-test('metric names follow Prometheus’s conventions', async () => {
-  await service.get('/channel/UCPennantSample00000001A');
-  const text = await exposition();
-  const declared = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({ name, type }));
-  expect(declared.length).toBeGreaterThan(15);
-  for (const { name, type } of declared) {
-    expect(name).toMatch(/^(?:pennant|process)_[a-z0-9_]+$/);
-    expect(name.endsWith('_total'), name).toBe(type === 'counter');
-    expect(name, name).not.toMatch(/_(?:ms|millis|kb|mb|minutes|percent)$/);
-    if (type === 'histogram') expect(name).toMatch(/_seconds$/);
-    expect(text).toContain(`# HELP ${name} `);
-  }
-});
-
 test('labels have few values, whatever clients request', async () => {
   const countSeries = async () =>
     [...readMetrics(await exposition()).keys()].filter((name) => name.startsWith('pennant_http_requests_total{'))

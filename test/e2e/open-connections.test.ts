@@ -111,16 +111,4 @@ describe('the private listener', () => {
     expect(lines).toMatchObject([{ msg: expect.stringContaining('connections to the private listener are closed') }]);
     expect(await service.metric('pennant_private_connections_entries')).toBe(PRIVATE_SHARE);
   });
-
-  test('has a place for a probe while its own address has all for requests whose bodies are incomplete', async () => {
-    const { inside } = await start();
-    const fields = 'Host: localhost\r\nX-Pennant-Console: x\r\nContent-Length: 9';
-    const connections = await openMany(PRIVATE_SHARE, () => open(inside));
-    for (const { socket } of connections) {
-      const received = once(inside.server, 'request');
-      socket.write(`POST /purge HTTP/1.1\r\n${fields}\r\n\r\n{`);
-      await received;
-    }
-    expect(await (await open(inside)).ask(GET_HEALTH)).toBe('HTTP/1.1 200 OK');
-  });
 });

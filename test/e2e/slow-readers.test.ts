@@ -104,19 +104,6 @@ describe('a response whose reader is slow', () => {
     expect(reader.state.received).toBeGreaterThan(LARGE_BYTES);
     expect(await closedFor(service, 'deadline')).toBe(0);
   });
-
-  it('is closed also by the private listener', async () => {
-    const { service } = await start();
-    const port = await service.listen(service.app.console);
-    const image = get(`/playground/instance/${SAMPLE}/tv.png`, 'X-Pennant-Console: playground\r\n');
-    const reader = openReader(port, image.replace('Host: a', 'Host: localhost'));
-    await untilHeld(service, 1);
-    service.clock.advance(SWEEP_MS);
-    service.clock.advance(LARGE_MS);
-    await reader.readUpTo(LARGE_BYTES);
-    expect(reader.state.isClosed).toBe(true);
-    expect(await held(service, 'entries')).toBe(0);
-  });
 });
 
 describe('the memory of responses that wait for their readers', () => {

@@ -7,10 +7,10 @@ import { cachePaths } from '../../src/cache/cache-file.ts';
 import { originalName } from '../../src/cache/image-table.ts';
 import { openImages, originalOf, storedRowsIn } from '../helpers/images.ts';
 import { childrenOf } from '../helpers/process.ts';
-import { encodersOf, type FaultContext, findOrphans, type Subject, stopService } from './context.ts';
+import { type FaultContext, findOrphans, type Subject, stopService } from './context.ts';
 import { findChangedRecords, findFaultsOf, freshImageUrl, readRecords, startMixedLoad } from './mixed-load.ts';
 import { type Outcome, percentile } from './report.ts';
-import { findEmptySamples, findResponseFaults, isRefusal } from './response-faults.ts';
+import { findEmptySamples } from './response-faults.ts';
 import { integrityOf } from './service-checks.ts';
 
 /** CPU time of the process until it has responded with every record. */
@@ -18,16 +18,12 @@ const MAX_START_SECONDS = 1.5;
 /** The base must not depend on the port, or every record would change. */
 const SETTINGS = { env: { BASE_URL: 'https://pennant.example' } };
 
-/** Kills the service and its encoders at any moment. */
+/** Kills the service at any moment. */
 export const crash: Subject = {
   name: 'crash',
   async run(context) {
     const kills = context.isLong ? 200 : 6;
     await context.measure('crash', `kill -9 under mixed load, ${kills} times`, () => killTheService(context, kills));
-    const losses = context.isLong ? 50 : 4;
-    await context.measure('crash', `an encoder killed among four encodes, ${losses} times`, () =>
-      killEncoders(context, losses),
-    );
   },
 };
 
@@ -73,32 +69,6 @@ async function killTheService(context: FaultContext, times: number): Promise<Out
     faults,
     exceeded: [...overloads, ...(most > MAX_START_SECONDS ? [cpuTime] : [])],
   };
-}
-
-async function killEncoders(context: FaultContext, times: number): Promise<Outcome> {
-  const service = await context.start({ env: { ENCODERS: '2' } });
-  const faults: string[] = [];
-  let retried = 0;
-  let refused = 0;
-  for (let kill = 0; kill < times; kill += 1) {
-    const width = 900 + kill * 4;
-    const urls = [0, 1, 2, 3].map((more) => `/UCPennantSample00000001A/tv.avif?width=${width + more}`);
-    const asked = urls.map(async (url) => ({ url, response: await service.client.send({ url }) }));
-    await sleep(Math.random() * 400);
-    const [victim] = await encodersOf(service);
-    if (victim === undefined) faults.push(`kill ${kill}: no encoder was found, nothing was killed`);
-    else process.kill(victim, 'SIGKILL');
-    const responded = await Promise.all(asked);
-    const lost = responded.filter(({ response }) => response.status !== 200);
-    const isClear = lost.every(({ response }) => isRefusal(response));
-    if (lost.length > 1 || !isClear)
-      faults.push(`kill ${kill}: ${lost.map(({ response }) => response.status).join(', ')}`);
-    refused += lost.length;
-    retried += lost.length === 0 ? 1 : 0;
-    const made = responded.filter(({ response }) => response.status === 200);
-    faults.push(...(await findResponseFaults(made)));
-  }
-  return { measured: `${retried} times all responded, ${refused} requests told 503, no other touched`, faults };
 }
 
 function findDatabaseFaults(dataDir: string): string[] {

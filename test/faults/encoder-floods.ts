@@ -1,10 +1,11 @@
 import { childrenOf, residentBytes, type ServiceProcess } from '../helpers/process.ts';
-import { TRUSTED } from './bystanders.ts';
 import { comesTrue, type FaultContext, type FaultService } from './context.ts';
 import { boundLatency, startProbe } from './probe.ts';
 import type { Outcome } from './report.ts';
 import { findResponseFaults, isRefusal } from './response-faults.ts';
 
+/** Each client has its own address. */
+const SETTINGS = { TRUST_PROXY: '127.0.0.0/8', BASE_URL: 'https://pennant.example' };
 const CLIENTS = 200;
 const HEALTH = { what: '/healthz', share: 1, limitMs: 200 };
 const MAX_LEFT_MEMORY = 1.5;
@@ -12,7 +13,7 @@ const RECOVERY_MS = 20_000;
 
 /** Many clients, each with a new image in the slowest format. */
 export async function floodTheEncoders(context: FaultContext, prefix: readonly string[] = []): Promise<Outcome> {
-  const service = await context.start({ env: TRUSTED, prefix });
+  const service = await context.start({ env: SETTINGS, prefix });
   const warmUp = await findResponseFaults(await askFor(service, 1, 500));
   const before = await memoryOf(service);
   const probe = startProbe({ port: Number(new URL(service.inside).port) }, ['/healthz']);

@@ -19,10 +19,7 @@ export function logOf({ output }: ServiceProcess): readonly LogLine[] {
 }
 
 /** How often the log reports that a component fails and that it works again. Each should be there once. */
-export function statesOf(
-  service: ServiceProcess,
-  part: string,
-): { readonly failed: number; readonly recovered: number } {
+function statesOf(service: ServiceProcess, part: string): { readonly failed: number; readonly recovered: number } {
   const lines = logOf(service).filter((line) => line.part === part);
   const recovered = lines.filter(({ msg }) => msg.endsWith('works again')).length;
   return { failed: lines.length - recovered, recovered };

@@ -3,7 +3,7 @@ import type { ServiceProcess } from '../helpers/process.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { comesTrue, encodersOf, type FaultContext, findOrphans, type Subject } from './context.ts';
 import { CHANNELS } from './mixed-load.ts';
-import { openConnection, openConnections } from './raw-connections.ts';
+import { openConnection } from './raw-connections.ts';
 import { loadAverage, type Outcome } from './report.ts';
 import { findEmptySamples, findResponseFaults, isRefusal } from './response-faults.ts';
 import { stopUnderLoad } from './stop-under-load.ts';
@@ -22,7 +22,6 @@ export const stops: Subject = {
     // These only wait.
     await Promise.all([
       context.measure('stops', 'SIGTERM with more work than can be finished', () => stopWithTooMuchWork(context)),
-      context.measure('stops', 'SIGTERM while 100 connections hang', () => stopWithHostileConnections(context)),
       stopWhileAllHang(context),
     ]);
   },
@@ -53,22 +52,6 @@ async function stopWithTooMuchWork(context: FaultContext): Promise<Outcome> {
   faults.push(...findEmptySamples({ 'refused images': refused }));
   const measured = `60 slow images waited: ${refused} told 503, none cut; ${stop.measured}`;
   return { ...stop, measured, faults };
-}
-
-async function stopWithHostileConnections(context: FaultContext): Promise<Outcome> {
-  const service = await context.start();
-  const openings = ['', 'GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'];
-  const stalled = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nx';
-  const unread = 'GET /UCPennantSample00000001A/tv.png HTTP/1.1\r\nHost: a\r\n\r\n';
-  const sockets = await openConnections(service.port, 100);
-  for (const [index, socket] of sockets.entries()) {
-    socket.pause();
-    socket.write([...openings, stalled, unread][index % 5] ?? '');
-  }
-  await sleep(300);
-  const stop = await terminate(service);
-  for (const socket of sockets) socket.destroy();
-  return stop;
 }
 
 const HANGING = 'SIGTERM while Redis, an encoder and a reader hang';

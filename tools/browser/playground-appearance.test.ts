@@ -82,19 +82,6 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
     });
     expect((await page.locator('.description').boundingBox())?.height).toBeLessThan(250);
   });
-
-  test('shows all four devices without scrolling sideways', async () => {
-    const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
-    await expect.poll(() => page.locator('.device .banner img').count()).toBe(4);
-    await inEveryWidth(page, async (width) => {
-      for (const device of await page.locator('.device').all()) {
-        const { x, width: own } = (await device.boundingBox()) ?? { x: -1, width: 0 };
-        expect(x).toBeGreaterThanOrEqual(0);
-        expect(own).toBeGreaterThan(24);
-        expect(x + own).toBeLessThanOrEqual(width);
-      }
-    });
-  });
 });
 
 test.skipIf(!hasBrowser)('the playground can be used with the keyboard only', async () => {

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
-import { apiPage, GUIDE_PAGES, guidePage } from './docs-site.ts';
+import { apiPage, GUIDE, guidePage } from './docs-site.ts';
 import { prerenderedPage } from './prerendered-page.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -47,8 +47,10 @@ for (const name of filesIn(join(ROOT, 'web'))) {
 for (const name of ['playground', 'console']) {
   files.set(`web/${name}/index.html`, Buffer.from(await prerenderedPage(join(ROOT, 'web', name))));
 }
-files.set('web/playground/api.html', Buffer.from(apiPage(documentNamed('api'))));
-for (const name of GUIDE_PAGES) files.set(`web/guide/${name}.html`, Buffer.from(guidePage(documentNamed(name))));
+files.set('web/playground/api.html', Buffer.from(apiPage(readDocument('docs/api.md'))));
+for (const [page, path] of Object.entries(GUIDE)) {
+  files.set(`web/guide/${page}.html`, Buffer.from(guidePage(readDocument(path))));
+}
 
 for (const [name, content] of files) {
   const path = join(OUTPUT, name);
@@ -59,8 +61,8 @@ for (const [name, content] of files) {
 
 for (const name of filesIn(OUTPUT)) if (!files.has(name) && !kept.has(name)) rmSync(join(OUTPUT, name));
 
-function documentNamed(name: string): string {
-  return readFileSync(join(ROOT, 'docs', `${name}.md`), 'utf8');
+function readDocument(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
 }
 
 /** Paths relative to the directory. */

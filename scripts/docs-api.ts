@@ -128,7 +128,7 @@ interface AlertRules {
   readonly groups: readonly {
     readonly rules: readonly {
       readonly alert: string;
-      readonly annotations: { readonly summary: string; readonly description: string };
+      readonly annotations: { readonly description: string };
     }[];
   }[];
 }
@@ -136,11 +136,10 @@ interface AlertRules {
 /** Each row has an anchor, to which the alert links. */
 export function alertTable(rules: AlertRules): string {
   const rows = rules.groups.flatMap((group) =>
-    group.rules.map(({ alert, annotations: { summary, description } }) => [
+    group.rules.map(({ alert, annotations: { description } }) => [
       `<a id="${alert.toLowerCase()}"></a>${code(alert)}`,
-      summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_template, label: string) => code(label)),
       description,
     ]),
   );
-  return table(['alert', 'what happened', 'what to do'], rows);
+  return table(['alert', 'what to do'], rows);
 }

@@ -1,8 +1,20 @@
+import { basename } from 'node:path';
 import { Marked, type MarkedExtension, type Tokens } from 'marked';
 import { getHeadingList, gfmHeadingId } from 'marked-gfm-heading-id';
 
-/** The pages of docs/ that the console serves. */
-export const GUIDE_PAGES = ['operating', 'youtube', 'settings', 'images', 'performance'] as const;
+/** The documents that the console serves, by the names of their pages. docs/api.md is a page of the playground. */
+export const GUIDE: Readonly<Record<string, string>> = {
+  operating: 'docs/operating.md',
+  youtube: 'docs/youtube.md',
+  settings: 'docs/settings.md',
+  proxies: 'docs/proxies.md',
+  catalog: 'docs/catalog.md',
+  images: 'docs/images.md',
+  performance: 'docs/performance.md',
+  installing: 'docs/installing.md',
+  security: 'SECURITY.md',
+  changelog: 'CHANGELOG.md',
+};
 
 /** On a phone, cells stand below each other, each with the head of its column (web/styles/document.css). */
 const LABELLED_CELLS: MarkedExtension = {
@@ -20,15 +32,21 @@ const LABELLED_CELLS: MarkedExtension = {
   },
 };
 const markdown = new Marked(gfmHeadingId(), LABELLED_CELLS);
+/** The address of the page of a file, from another page of the guide. */
+const PAGES_OF_FILES = new Map([
+  ['api.md', '../playground/api.html'],
+  ...Object.entries(GUIDE).map(([page, path]) => [basename(path), `${page}.html`] as const),
+]);
 const guideMarkdown = new Marked(gfmHeadingId(), LABELLED_CELLS, {
   renderer: {
     /** Links to files that the console does not serve become text. */
     link({ href, tokens }) {
       const text = this.parser.parseInline(tokens);
-      const target = href.replace(/^([a-z]+)\.md(?=#|$)/, (file, name) =>
-        (GUIDE_PAGES as readonly string[]).includes(name) ? `${name}.html` : file,
-      );
-      return /^(?:https?:|#|[a-z]+\.html)/.test(target) ? `<a href="${target}">${text}</a>` : text;
+      const [, file = '', anchor = ''] = /^(?:\.\.\/|docs\/)?([a-z]+\.md)(#.*)?$/i.exec(href) ?? [];
+      const target = file === '' ? href : `${PAGES_OF_FILES.get(file) ?? ''}${anchor}`;
+      return /^(?:https?:|#|(?:\.\.\/playground\/)?[a-z]+\.html)/.test(target)
+        ? `<a href="${target}">${text}</a>`
+        : text;
     },
   },
 });
@@ -52,13 +70,15 @@ export function apiPage(document: string): string {
   });
 }
 
-/** A page of docs/ for the console. */
+/** A page of the guide for the console. */
 export function guidePage(document: string): string {
   return pageOf(guideMarkdown, document, {
     title: 'Guide',
     description: 'For operators.',
     files: '../playground/',
-    links: `<a href="../">Console</a> ${GUIDE_PAGES.map((name) => `<a href="${name}.html">${name}</a>`).join(' ')}`,
+    links: `<a href="../">Console</a> ${Object.keys(GUIDE)
+      .map((name) => `<a href="${name}.html">${name}</a>`)
+      .join(' ')}`,
   });
 }
 

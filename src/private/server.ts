@@ -112,7 +112,9 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
 
   async function respond(request: IncomingMessage): Promise<PrivateResponse> {
     const handler = routes.get(routeOf(request));
-    return handler === undefined ? problem(404, 'There is nothing at this path.') : handler(request);
+    if (handler !== undefined) return handler(request);
+    const publicUrl = publicBase(request) + requestPath(request);
+    return problem(404, `There is nothing at this path of the private listener. The public one has ${publicUrl}`);
   }
 
   /** Load balancers need the status. Conditions name paths, which a page could read by DNS rebinding. */

@@ -81,6 +81,15 @@ describe('the private listener', () => {
     }
   });
 
+  test('names the public address of a path that it does not have', async () => {
+    const service = await startWithoutEncoder({ env: { BASE_URL: 'https://img.example.org/pennant' } });
+    const { status, json } = await service.console('/@pennantsample/tv');
+    expect([status, json().detail]).toEqual([
+      404,
+      expect.stringMatching(/https:\/\/img\.example\.org\/pennant\/@pennantsample\/tv$/),
+    ]);
+  });
+
   test('compresses text for clients that accept gzip', async () => {
     const request = (url: string, acceptEncoding: string) =>
       shared.console({ url, headers: { 'accept-encoding': acceptEncoding } });
@@ -93,6 +102,27 @@ describe('the private listener', () => {
     }
     const image = await request('/playground/gallery/pennant.webp', 'gzip');
     expect(image.headers['content-encoding']).toBeUndefined();
+  });
+});
+
+describe('the guide', () => {
+  test('has every page and heading that it links, and keeps the links of the documents', async () => {
+    const read = async (url: string) => (await shared.console(url)).text;
+    const linksOf = (html: string) => [...html.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href);
+    const operating = await read('/guide/operating.html');
+    const pages = linksOf(operating).filter((href) => /^[a-z]+\.html$/.test(href));
+    expect(pages).toEqual(expect.arrayContaining(['catalog.html', 'proxies.html', 'changelog.html']));
+    expect(linksOf(operating)).toContain('../playground/api.html#badges');
+    for (const page of new Set(pages)) {
+      for (const href of linksOf(await read(`/guide/${page}`)).filter(
+        (link) => !/^https?:|\.(?:css|svg)$/.test(link),
+      )) {
+        const [path = '', id] = href.split('#');
+        const target = await shared.console(new URL(path || page, 'http://localhost/guide/').pathname);
+        expect([page, href, target.status]).toEqual([page, href, 200]);
+        if (id !== undefined) expect([page, href, target.text.includes(`id="${id}"`)]).toEqual([page, href, true]);
+      }
+    }
   });
 });
 

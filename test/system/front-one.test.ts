@@ -6,14 +6,14 @@ import { createHttpSender } from '../helpers/http-request.ts';
 import { findFreePort } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
-/* The server of docs/operating.md in a real nginx that has another site, in front of one instance. */
+/* The server of docs/proxies.md in a real nginx that has another site, in front of one instance. */
 
 const ID = 'UCPennantSample00000001A';
 const HOST = 'img.example.org';
 
 async function startNginx(instancePort: number) {
   const port = await findFreePort();
-  const site = replaceEach(blockWith('docs/operating.md', 'server_name img.example.org;'), [
+  const site = replaceEach(blockWith('docs/proxies.md', 'server_name img.example.org;'), [
     ['listen 80;', `listen 127.0.0.1:${port};`],
     ['127.0.0.1:8080', `127.0.0.1:${instancePort}`],
   ]);

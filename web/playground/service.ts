@@ -2,6 +2,7 @@ import type { Channel, ChannelLink } from '../../src/domain/channel.ts';
 import type { ChannelRef } from '../../src/domain/identifier.ts';
 import { readPasted } from '../../src/domain/pasted.ts';
 import { Problem } from './loading.ts';
+import { channelInOwnAddress } from './own-address.ts';
 
 /** A channel that the service has for certain. */
 export interface ExampleChannel {
@@ -86,7 +87,9 @@ export async function connect(signal: AbortSignal): Promise<Service> {
     examples: channels,
 
     async find(text, signal) {
-      const pasted = readPasted(text);
+      const named = channelInOwnAddress(text, base) ?? text;
+      if (named === '') throw new Problem({ title: 'Not a channel', detail: NO_CHANNEL_HERE });
+      const pasted = readPasted(named);
       if (pasted === undefined) {
         const query = encodeURIComponent(text.slice(0, MAX_QUERY_CHARACTERS));
         return getJson(`/api/search?q=${query}&limit=${MAX_RESULTS}`, signal);
@@ -112,6 +115,9 @@ export async function connect(signal: AbortSignal): Promise<Service> {
 }
 
 const NO_RESPONSE = new Problem({ title: 'No response', detail: 'Is the service running?', canRetry: true });
+
+const NO_CHANNEL_HERE =
+  'That address of this instance names no channel. Paste the address of a record, an image or a badge.';
 
 const OTHER_PAGES = {
   video: 'That is a video. Paste the address of its channel.',

@@ -11,28 +11,6 @@ import { createDataDir } from '../helpers/started-data-dir.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
-test('metrics count calls of sources, hits and stored values', async () => {
-  const service = await startWithoutEncoder({
-    env: { RATE_LIMIT_OVERRIDES: '', RATE_LIMIT: '4/30' },
-    ...fetchedSamples(),
-  });
-  await service.get(`/channel/${SAMPLE}`);
-  await service.get('/@nobody/tv');
-  await service.get(`/${SAMPLE}/tv.webp`);
-  await service.get(`/${SAMPLE}/tv.webp?width=99`);
-  await service.get('/');
-  const calls = (operation: string, outcome: string) =>
-    service.metric(`pennant_source_calls_total{source="samples",operation="${operation}",outcome="${outcome}"}`);
-  expect(await calls('getChannel', 'found')).toBe(1);
-  expect(await calls('resolve', 'channel_not_found')).toBe(1);
-  expect(await service.metric('pennant_limiter_clients')).toBe(1);
-  expect(await service.metric('pennant_records_in_memory_entries')).toBe(1);
-  expect(await service.metric('pennant_originals_in_memory_entries')).toBe(1);
-  expect(await service.metric('pennant_searches_in_memory_entries')).toBe(0);
-  expect(await service.metric('pennant_images_on_disk_bytes')).toBeGreaterThan(0);
-  expect(await service.metric('pennant_images_in_memory_bytes')).toBeGreaterThan(0);
-});
-
 test('metrics have durations in seconds', async () => {
   const clock = createManualClock();
   const source = numberedSource();

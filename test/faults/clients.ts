@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { residentBytes, type ServiceProcess } from '../helpers/process.ts';
 import { comesTrue, type FaultContext, type Subject } from './context.ts';
 import { boundLatency, HOT_URLS, startProbe } from './probe.ts';
-import { openConnection, openConnections } from './raw-connections.ts';
+import { openConnections } from './raw-connections.ts';
 import type { Outcome } from './report.ts';
 import { streamRequests } from './request-stream.ts';
 import { findEmptySamples } from './response-faults.ts';
@@ -71,28 +71,6 @@ const ATTACKS: readonly Attack[] = [
       for (const socket of sockets) socket.destroy();
       const faults = begun.size === sockets.length ? [] : [`only ${begun.size} responses began`];
       return { done: `${sockets.length} held`, faults };
-    },
-  },
-  {
-    name: '500 downloads aborted after the first bytes',
-    async run({ port }) {
-      let begun = 0;
-      const worker = async () => {
-        for (let count = 0; count < 25; count += 1) {
-          const socket = await openConnection(port);
-          const broken = new Promise<void>((resolve) => {
-            socket.once('data', () => {
-              begun += 1;
-              socket.resetAndDestroy();
-            });
-            socket.on('close', () => resolve());
-          });
-          socket.write(LARGE_IMAGE);
-          await broken;
-        }
-      };
-      await Promise.all(Array.from({ length: 20 }, worker));
-      return { done: `${begun} broken off`, faults: begun === 500 ? [] : [`only ${begun} began`] };
     },
   },
   {

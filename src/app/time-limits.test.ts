@@ -6,6 +6,7 @@ import { SEARCH_SOFT_TIMEOUT_MS } from '../channels/search.ts';
 import { RESPONSE_MS } from '../http/pipeline.ts';
 import { DOWNLOAD_MS } from '../images/download.ts';
 import { ENCODER_WAIT_MS, TASK_MS } from '../images/encoder/encoder.ts';
+import { LOAD_WAIT_MS } from '../images/originals.ts';
 import { ALL_SOURCES_MS, SOURCE_ATTEMPT_MS } from '../sources/failover.ts';
 import { UPSTREAM_CALL_MS } from '../sources/source.ts';
 import { CLIENT_VERSION_MS } from '../sources/youtube/client-version.ts';
@@ -28,6 +29,7 @@ test.each<[what: string, limitMs: number, within: string, outerMs: number]>([
   ['the wait for slow sources', SLOW_SOURCE_MS, 'the response', RESPONSE_MS],
   ['the soft timeout', SOFT_TIMEOUT_MS, 'the response', RESPONSE_MS],
   ['a download', DOWNLOAD_MS, 'the response', RESPONSE_MS],
+  ['the wait for other loads of originals', LOAD_WAIT_MS, 'the response', RESPONSE_MS],
   ['the wait for an encoder', ENCODER_WAIT_MS, 'the response', RESPONSE_MS],
   ['a task of an encoder', TASK_MS, 'the response', RESPONSE_MS],
 ])('%s (%i ms) ends within %s', (_what, limitMs, _within, outerMs) => {

@@ -6,11 +6,18 @@ import { type CatalogImage, type Channel, LAST_MODIFIED_STEP_MS, type OriginalRe
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import type { ImageKind } from '../domain/variants.ts';
 import { NEVER_ABORTED } from '../lib/deadlines.ts';
+import { createLimitedWork } from '../lib/limited-work.ts';
+import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { Downloader } from './download.ts';
 import type { Encoder } from './encoder/encoder.ts';
+
+/** An original waits for the loads of others. */
+export const LOAD_WAIT_MS = 8_000;
+const LOADS_AT_ONCE = 6;
+const MAX_WAITING_LOADS = 64;
 
 interface OriginalsOptions {
   /** Absent if `SOURCES` does not name it. */
@@ -19,7 +26,7 @@ interface OriginalsOptions {
   readonly encoder: Pick<Encoder, 'inspect' | 'warmUp'>;
   readonly images: Pick<ImageStore, 'getOriginal' | 'putOriginal'>;
   readonly cache: Cache<OriginalInfo>;
-  readonly runtime: Pick<Runtime, 'clock'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
 }
 
 /** The originals of all variants: read from the catalog or downloaded once for all variants, and fresh for a day. */
@@ -39,8 +46,16 @@ export interface Originals {
 
 export function createOriginals(options: OriginalsOptions): Originals {
   const { catalog, downloader, encoder, images, cache, runtime } = options;
-  const { clock } = runtime;
+  const { clock, metrics } = runtime;
   const downloading = createSharedWork<Buffer>();
+
+  // An original of 16 MiB is in memory three times while an encoder inspects it.
+  const loads = createLimitedWork<Loaded<OriginalInfo>>({
+    ...{ atOnce: LOADS_AT_ONCE, maxWaiting: MAX_WAITING_LOADS, maxWaitMs: LOAD_WAIT_MS, clock },
+    refusal: () =>
+      new AppError('overloaded', 'Too many images are being loaded at the moment.', { retryAfterMs: 5_000 }),
+  });
+  addBoundGauges(metrics, 'pennant_waiting_originals', 'originals that wait to be loaded', loads.waiting);
 
   /** A load continues after its callers disconnect: others will request the same image. */
   async function load(
@@ -112,7 +127,8 @@ export function createOriginals(options: OriginalsOptions): Originals {
     async get(channel, kind) {
       // A new key in the record means a new image.
       const { key: version } = refOf(channel, kind);
-      const found = await cache.get(originalKey(channel.channelId, kind), (previous) => load(channel, kind, previous), {
+      const loadInTurn = (previous: OriginalInfo | undefined) => loads.run(() => load(channel, kind, previous));
+      const found = await cache.get(originalKey(channel.channelId, kind), loadInTurn, {
         softTimeoutMs: SOFT_TIMEOUT_MS,
         version,
       });

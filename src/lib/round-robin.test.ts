@@ -5,18 +5,16 @@ import { clientOf } from '../../test/helpers/clients.ts';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import { NEVER_ABORTED } from './deadlines.ts';
-import { createRoundRobin, type RoundRobin } from './round-robin.ts';
-import type { ClientKeys } from './work.ts';
+import { createRoundRobin, type RoundRobin, type Taken } from './round-robin.ts';
 
 const MAX_WAIT_MS = 2_000;
 
-interface Call {
-  readonly client: ClientKeys;
-  readonly name: string;
-}
+const clientOfCall = (name: string) => clientOf(name.replace(/\d+$/, ''));
+const networkOf = (name: string) => clientOfCall(name).network;
 
 let clock: ManualClock;
-let queue: RoundRobin<Call>;
+/** Of calls, by name. */
+let queue: RoundRobin<string, void>;
 /** The calls that failed, with the code of their error. */
 let failed: string[];
 
@@ -32,16 +30,17 @@ beforeEach(start);
 /** Calls: `a1` of the only client of a network, `n/a1` of a client in network `n`. */
 function call(names: string, { signal = NEVER_ABORTED, maxLength = 10 } = {}): void {
   for (const name of names.split(' ')) {
-    const item = { client: clientOf(name.replace(/\d+$/, '')), name };
-    queue.wait(item, signal, maxLength).catch((error: AppError) => failed.push(`${name} ${error.code}`));
+    queue
+      .submit(clientOfCall(name), name, signal, maxLength)
+      .catch((error: AppError) => failed.push(`${name} ${error.code}`));
   }
 }
 
-async function takeAll(isWanted?: (call: Call) => boolean): Promise<string> {
+async function takeAll(isWanted?: (name: string) => boolean): Promise<string> {
   const taken: string[] = [];
   // The last one waits for a call that does not come.
   for (let left = queue.size; left >= 0; left -= 1) {
-    void queue.take(isWanted).then(({ name }) => taken.push(name));
+    void queue.take(isWanted).then(({ work }) => taken.push(work));
     await nextTurn();
   }
   return taken.join(' ');
@@ -56,9 +55,9 @@ describe('the round robin', () => {
   it('leaves what a taker does not want, and gives a new call to the last taker that wants it', async () => {
     const given: string[] = [];
     const take = (taker: string, names: RegExp) =>
-      queue.take(({ name }) => names.test(name)).then(({ name }) => given.push(`${taker} ${name}`));
+      queue.take((name) => names.test(name)).then(({ work }) => given.push(`${taker} ${work}`));
     call('a1 b1 a2');
-    expect(await takeAll(({ name }) => name.startsWith('b'))).toBe('b1');
+    expect(await takeAll((name) => name.startsWith('b'))).toBe('b1');
     void take('first', /^[cz]/);
     void take('second', /^c/);
     call('c1 z1 c2');
@@ -69,9 +68,9 @@ describe('the round robin', () => {
 
   it('moves a network to the end again when its turn ends', async () => {
     call('n/a1 m/a1');
-    const { client } = await queue.take();
+    const { settle } = await queue.take();
     call('n/b1 z1');
-    queue.endTurn(client);
+    await settle(Promise.resolve());
     expect(await takeAll()).toBe('m/a1 z1 n/b1');
   });
 
@@ -82,7 +81,7 @@ describe('the round robin', () => {
     leaving.abort();
     call('c1', { signal: AbortSignal.abort() });
     clock.advance(MAX_WAIT_MS - 1);
-    expect(await queue.take()).toMatchObject({ name: 'a1' });
+    expect(await queue.take()).toMatchObject({ work: 'a1' });
     clock.advance(1);
     await nextTurn();
     expect(failed.sort()).toEqual(['a2 overloaded', 'b1 upstream_timeout', 'c1 upstream_timeout']);
@@ -90,30 +89,34 @@ describe('the round robin', () => {
   });
 
   it('lets no network have two turns while another one waits, whatever arrives and ends', async () => {
-    const client = fc.constantFrom('n/a', 'n/b', 'm/a', 'm/b', 'z');
-    const event = fc.record({ what: fc.constantFrom('call', 'call', 'take', 'end'), client });
+    const name = fc.constantFrom('n/a1', 'n/b1', 'm/a1', 'm/b1', 'z1');
+    const event = fc.record({ what: fc.constantFrom('call', 'call', 'take', 'end'), name });
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 80 }), async (events) => {
         start();
-        /** For each waiting call, the networks that had a turn since its own network last had one. */
-        const turns = new Map<Call, string[]>();
-        const restart = (network: string) => {
-          for (const other of turns.keys()) if (other.client.network === network) turns.set(other, []);
+        const waiting: string[] = [];
+        const running: Taken<string, void>[] = [];
+        /** For each network that waits, the networks that had a turn since it last had one itself. */
+        const turns = new Map<string, string[]>();
+        const restart = (name: string) => {
+          if (turns.has(networkOf(name))) turns.set(networkOf(name), []);
         };
-        for (const { what, client } of events) {
-          const call = { client: clientOf(client), name: client };
-          if (what === 'end') {
-            queue.endTurn(call.client);
-            restart(call.client.network);
+        for (const { what, name } of events) {
+          const ended = what === 'end' ? running.shift() : undefined;
+          if (ended !== undefined) {
+            await ended.settle(Promise.resolve());
+            restart(ended.work);
           } else if (what === 'call') {
-            const sibling = turns.keys().find((other) => other.client.network === call.client.network);
-            turns.set(call, [...((sibling && turns.get(sibling)) ?? [])]);
-            void queue.wait(call, NEVER_ABORTED, 100);
-          } else if (turns.size > 0) {
+            call(name, { maxLength: 100 });
+            waiting.push(name);
+            turns.set(networkOf(name), turns.get(networkOf(name)) ?? []);
+          } else if (what === 'take' && waiting.length > 0) {
             const taken = await queue.take();
-            turns.delete(taken);
-            restart(taken.client.network);
-            for (const others of turns.values()) others.push(taken.client.network);
+            running.push(taken);
+            waiting.splice(waiting.indexOf(taken.work), 1);
+            if (!waiting.some((name) => networkOf(name) === networkOf(taken.work))) turns.delete(networkOf(taken.work));
+            restart(taken.work);
+            for (const others of turns.values()) others.push(networkOf(taken.work));
           }
           for (const others of turns.values()) expect(new Set(others).size).toBe(others.length);
         }

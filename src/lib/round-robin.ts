@@ -6,106 +6,118 @@ import type { ClientKeys } from './work.ts';
 interface RoundRobinOptions {
   readonly maxWaitMs: number;
   readonly clock: Clock;
-  /** The error of an item for which there is no room, or that waits too long. */
+  /** The error of work for which there is no room, or that waits too long. */
   readonly refusal: () => AppError;
 }
 
-interface Item {
-  readonly client: ClientKeys;
-}
-
 /**
- * Items that wait until somebody takes them. Networks take turns, and so do the clients of a network; the items of one client
- * stay in order. If there are too many, the newest item of whoever has most goes: of the client with the most items in the
- * network with the most items.
+ * Work of clients that waits until somebody takes it. Networks take turns, and so do the clients of a network; the work of one
+ * client stays in order. If there is too much, the newest of whoever has most is refused: of the client with the most in the
+ * network with the most.
  */
-export interface RoundRobin<T extends Item> {
+export interface RoundRobin<T, R> {
   readonly size: number;
   /**
-   * Resolves when the item is taken.
+   * Returns the result of whoever takes the work.
    *
-   * @param maxLength how many items may wait, with this one
-   * @throws AppError `refusal`, or that of the signal (`abortError`), for an item that nobody takes
+   * @param maxLength how much work may wait, with this one
+   * @throws AppError `refusal`, or that of the signal (`abortError`), for work that nobody has taken
    */
-  wait(item: T, signal: AbortSignal, maxLength: number): Promise<void>;
+  submit(client: ClientKeys, work: T, signal: AbortSignal, maxLength: number): Promise<R>;
   /**
-   * Takes the next item, or waits for one. Of those who wait, the last one gets it, so that the first ones may rest.
+   * Takes the next work, or waits for some. Of those who wait, the last one gets it, so that the first ones may rest.
    *
-   * @param isWanted false for items that go on waiting. Default: none
+   * @param isWanted false for work that goes on waiting. Default: none
    */
-  take(isWanted?: (item: T) => boolean): Promise<T>;
-  /** The turn of a client and its network is over. A turn that takes long ends twice: when its item is taken, and by this call. */
-  endTurn(client: ClientKeys): void;
-  /** Rejects all items, also later ones. */
+  take(isWanted?: (work: T) => boolean): Promise<Taken<T, R>>;
+  /** Rejects all work that waits, and all later work. */
   close(reason: AppError): void;
 }
 
-interface Entry<T> extends PromiseWithResolvers<void> {
-  readonly item: T;
+export interface Taken<T, R> {
+  readonly work: T;
+  /**
+   * Passes the result on when it is there. A network goes to the end of the line when its work is taken, and again now: another
+   * one waits for one long piece of work, not for two.
+   */
+  settle(result: Promise<R>): Promise<void>;
+}
+
+interface Entry<T, R> extends PromiseWithResolvers<R> {
+  readonly client: ClientKeys;
+  readonly work: T;
   /** The lowest number is next: the network’s, then the client’s. */
   networkTurn: number;
   clientTurn: number;
 }
 
-interface Taker<T> extends PromiseWithResolvers<T> {
-  readonly isWanted: (item: T) => boolean;
+interface Taker<T, R> extends PromiseWithResolvers<Taken<T, R>> {
+  readonly isWanted: (work: T) => boolean;
 }
 
-export function createRoundRobin<T extends Item>(options: RoundRobinOptions): RoundRobin<T> {
+export function createRoundRobin<T, R>(options: RoundRobinOptions): RoundRobin<T, R> {
   const { maxWaitMs, clock, refusal } = options;
   /** In the order of their arrival. */
-  const waiting: Entry<T>[] = [];
-  /** None of them wants an item that waits. */
-  const takers: Taker<T>[] = [];
+  const waiting: Entry<T, R>[] = [];
+  /** None of them wants what waits. */
+  const takers: Taker<T, R>[] = [];
   let lastTurn = 0;
   let closedWith: AppError | undefined;
 
-  const ofNetwork = ({ network }: ClientKeys) => waiting.filter(({ item }) => item.client.network === network);
-  const ofClient = ({ key }: ClientKeys) => waiting.filter(({ item }) => item.client.key === key);
+  const ofNetwork = ({ network }: ClientKeys) => waiting.filter(({ client }) => client.network === network);
+  const ofClient = ({ key }: ClientKeys) => waiting.filter(({ client }) => client.key === key);
 
-  function add(item: T): Entry<T> {
+  function add(client: ClientKeys, work: T): Entry<T, R> {
     lastTurn += 1;
-    const networkTurn = ofNetwork(item.client)[0]?.networkTurn ?? lastTurn;
-    const clientTurn = ofClient(item.client)[0]?.clientTurn ?? lastTurn;
-    const entry = { item, networkTurn, clientTurn, ...Promise.withResolvers<void>() };
+    const networkTurn = ofNetwork(client)[0]?.networkTurn ?? lastTurn;
+    const clientTurn = ofClient(client)[0]?.clientTurn ?? lastTurn;
+    const entry = { client, work, networkTurn, clientTurn, ...Promise.withResolvers<R>() };
     waiting.push(entry);
     return entry;
   }
 
   /** False if it no longer waits. */
-  function remove(entry: Entry<T>): boolean {
+  function remove(entry: Entry<T, R>): boolean {
     const at = waiting.indexOf(entry);
     if (at !== -1) waiting.splice(at, 1);
     return at !== -1;
   }
 
-  function endTurn(client: ClientKeys): void {
+  function moveToEnd(client: ClientKeys): void {
     lastTurn += 1;
     for (const entry of ofNetwork(client)) entry.networkTurn = lastTurn;
     for (const entry of ofClient(client)) entry.clientTurn = lastTurn;
   }
 
-  function takeNow(isWanted: (item: T) => boolean): T | undefined {
-    const wanted = waiting.filter(({ item }) => isWanted(item));
-    const [next] = wanted.sort((a, b) => a.networkTurn - b.networkTurn || a.clientTurn - b.clientTurn);
-    if (next === undefined) return undefined;
-    remove(next);
-    endTurn(next.item.client);
-    next.resolve();
-    return next.item;
+  function findNext(isWanted: (work: T) => boolean): Entry<T, R> | undefined {
+    const wanted = waiting.filter(({ work }) => isWanted(work));
+    return wanted.sort((a, b) => a.networkTurn - b.networkTurn || a.clientTurn - b.clientTurn)[0];
   }
 
-  function giveToTaker(item: T): void {
-    const taker = takers.findLast(({ isWanted }) => isWanted(item));
+  function begin(entry: Entry<T, R>): Taken<T, R> {
+    const { client, work, resolve, reject } = entry;
+    remove(entry);
+    moveToEnd(client);
+    return {
+      work,
+      async settle(result) {
+        await result.then(resolve, reject);
+        moveToEnd(client);
+      },
+    };
+  }
+
+  function giveToTaker(entry: Entry<T, R>): void {
+    const taker = takers.findLast(({ isWanted }) => isWanted(entry.work));
     if (taker === undefined) return;
     takers.splice(takers.indexOf(taker), 1);
-    taker.resolve(takeNow(taker.isWanted) as T);
+    taker.resolve(begin(entry));
   }
 
   /** On a tie, the newcomer is refused. */
   function refuseOne(newcomer: ClientKeys): void {
-    const network = largestGroup(waiting, ({ item }) => item.client.network, newcomer.network);
-    const entry = largestGroup(network, ({ item }) => item.client.key, newcomer.key).at(-1);
+    const network = largestGroup(waiting, ({ client }) => client.network, newcomer.network);
+    const entry = largestGroup(network, ({ client }) => client.key, newcomer.key).at(-1);
     if (entry !== undefined && remove(entry)) entry.reject(refusal());
   }
 
@@ -113,10 +125,10 @@ export function createRoundRobin<T extends Item>(options: RoundRobinOptions): Ro
     get size() {
       return waiting.length;
     },
-    async wait(item, signal, maxLength) {
+    async submit(client, work, signal, maxLength) {
       if (signal.aborted) throw abortError(signal);
       if (closedWith !== undefined) throw closedWith;
-      const entry = add(item);
+      const entry = add(client, work);
       const leave = (reason: AppError) => {
         if (remove(entry)) entry.reject(reason);
       };
@@ -124,22 +136,21 @@ export function createRoundRobin<T extends Item>(options: RoundRobinOptions): Ro
       const cancelLimit = clock.after(maxWaitMs, () => leave(refusal()));
       signal.addEventListener('abort', onAbort, { once: true });
       try {
-        giveToTaker(item);
-        if (waiting.length > maxLength) refuseOne(item.client);
-        await entry.promise;
+        giveToTaker(entry);
+        if (waiting.length > maxLength) refuseOne(client);
+        return await entry.promise;
       } finally {
         cancelLimit();
         signal.removeEventListener('abort', onAbort);
       }
     },
     async take(isWanted = () => true) {
-      const item = takeNow(isWanted);
-      if (item !== undefined) return item;
-      const taker = { isWanted, ...Promise.withResolvers<T>() };
+      const next = findNext(isWanted);
+      if (next !== undefined) return begin(next);
+      const taker = { isWanted, ...Promise.withResolvers<Taken<T, R>>() };
       takers.push(taker);
       return taker.promise;
     },
-    endTurn,
     close(reason) {
       closedWith = reason;
       for (const entry of waiting.splice(0)) entry.reject(reason);

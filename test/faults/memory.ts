@@ -1,4 +1,4 @@
-import { residentBytes, type ServiceProcess } from '../helpers/process.ts';
+import type { ServiceProcess } from '../helpers/process.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
 import { type BoundMetrics, readBoundMetrics } from './bound-metrics.ts';
 import { comesTrue, type FaultContext, metricsOf, type Subject } from './context.ts';
@@ -6,6 +6,7 @@ import { CATALOG_KINDS, type RequestKind, UPSTREAM_KINDS } from './memory-kinds.
 import { startNumberedUpstream } from './numbered-upstream.ts';
 import type { Outcome } from './report.ts';
 import { type StreamedRequest, streamRequests } from './request-stream.ts';
+import { watchMemory } from './watch-memory.ts';
 
 const MAX_RESIDENT_BYTES = 400 * 2 ** 20;
 /** A kind adds a few series for its statuses. A label from requests would add thousands. */
@@ -97,23 +98,4 @@ function* requestsOf(kind: RequestKind, count: number): Generator<StreamedReques
 
 function fullnessOf({ gauges }: BoundMetrics, name: string): number {
   return gauges.find((gauge) => gauge.name === name)?.fullness ?? 0;
-}
-
-const LOOK_EVERY_MS = 100;
-
-/** The peak memory of the service. */
-function watchMemory({ pid }: ServiceProcess): { stop(): Promise<number> } {
-  let most = 0;
-  async function look(): Promise<void> {
-    most = Math.max(most, await residentBytes(pid));
-  }
-  // The last look rejects if the service has ended.
-  const timer = setInterval(() => look().catch(() => undefined), LOOK_EVERY_MS);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await look();
-      return most;
-    },
-  };
 }

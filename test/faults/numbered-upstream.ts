@@ -16,8 +16,12 @@ export function numberedChannelId(kind: NumberedKind, number: number): string {
   return `UC${kind}${String(number).padStart(21, '0')}`;
 }
 
-/** YouTube with a channel for every ID, each with its own images, and no names. Every search finds the same channels. */
-export async function startNumberedUpstream(): Promise<FakeUpstream> {
+/**
+ * YouTube with a channel for every ID, each with its own images, and no names. Every search finds the same channels.
+ *
+ * @param original of every image. Default: a small one
+ */
+export async function startNumberedUpstream(original?: Buffer): Promise<FakeUpstream> {
   const { contents: _, ...page } = ownResponse('browseId', TEMPLATE_ID) as Record<string, unknown>;
   const texts = {
     page: JSON.stringify(page),
@@ -27,7 +31,7 @@ export async function startNumberedUpstream(): Promise<FakeUpstream> {
     // Without a further page.
     found: JSON.stringify(ownResponse('query', 'bell rock')),
   };
-  const image = await drawTestCard({ width: 640, height: 360 }).jpeg({ quality: 90 }).toBuffer();
+  const image = original ?? (await drawTestCard({ width: 640, height: 360 }).jpeg({ quality: 90 }).toBuffer());
 
   function sendJson(response: ServerResponse, text: string, channelId: string): void {
     const body = text.replaceAll(TEMPLATE_ID, channelId).replaceAll('/lighthouse-', `/${channelId}-`);

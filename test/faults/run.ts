@@ -13,12 +13,23 @@ import { createContext, type Subject, unfinished } from './context.ts';
 import { crash } from './crash.ts';
 import { disk } from './disk.ts';
 import { floods } from './floods.ts';
+import { heavyOriginals } from './heavy-originals.ts';
 import { memory } from './memory.ts';
 import { createReport, loadAverage } from './report.ts';
 import { stops } from './stops.ts';
 
 /** Those that need a quiet machine, then the others: the longest first. */
-const SUBJECTS: readonly Subject[] = [clients, cluster, connections, floods, memory, disk, crash, stops];
+const SUBJECTS: readonly Subject[] = [
+  clients,
+  cluster,
+  connections,
+  floods,
+  heavyOriginals,
+  memory,
+  disk,
+  crash,
+  stops,
+];
 /** Those that need no quiet machine wait for half of their time. */
 const OTHERS_AT_A_TIME = 3;
 

@@ -7,6 +7,6 @@ let running: Encoder | undefined;
  * A real encoder that all tests of this process share. A service that is given it does not close it.
  */
 export function sharedEncoder(): Encoder {
-  running ??= createEncoder({ processes: 1 });
+  running ??= createEncoder({ processes: 1, deadlineMs: 60_000 });
   return { ...running, close: async () => undefined };
 }

@@ -50,7 +50,7 @@ export function numberedSource(): ChannelSource {
     async getChannel(requestedId) {
       // A copy, as if read from a response: the requested ID may be a part of a long URL, which it would keep in memory.
       const channelId = compactCopy(requestedId);
-      const image = { kind: 'remote', key: channelId, urls: [] } as const;
+      const image = { kind: 'remote', key: channelId, urls: [`https://yt3.ggpht.com/${channelId}`] } as const;
       const channel = testChannel(channelId, { links: [], banner: image, avatar: image, subscriberCount: '1' });
       return { channel, isComplete: true, missing: [] };
     },

@@ -6,7 +6,7 @@ import { RESOURCE_LIMITS } from '../../lib/resource-limits.ts';
 import { createRoundRobin } from '../../lib/round-robin.ts';
 import { currentClient } from '../../lib/work.ts';
 import { TaskInterrupted } from './child.ts';
-import type { EncodeJob, EncodeOptions, ImageInfo } from './job.ts';
+import type { EncodeJob, EncodeOptions, ImageInfo, TaskReply } from './job.ts';
 import { readLibraryVersion } from './library-version.ts';
 import { encoderLimitsFor } from './limits.ts';
 import { type Job, type SlotOptions, startSlot } from './slot.ts';
@@ -71,7 +71,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   const { processes, ...limits } = encoderLimitsFor(RESOURCE_LIMITS, options.processes);
   let refused = 0;
   let restarts = 0;
-  const queue = createRoundRobin<Job>({ maxWaitMs: ENCODER_WAIT_MS, clock, refusal });
+  const queue = createRoundRobin<Job, TaskReply>({ maxWaitMs: ENCODER_WAIT_MS, clock, refusal });
   const slotOptions: SlotOptions = {
     ...{ deadlineMs: TASK_MS, ...limits, ...options, clock },
     onEvent(event) {
@@ -88,13 +88,9 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   }
 
   async function submit(work: Pick<Job, 'kind' | 'isUsual' | 'prepare'>, signal: AbortSignal) {
-    const job: Job = {
-      ...{ ...work, client: currentClient(), submittedAtMs: clock.monotonic() },
-      // Calls of the slot are part of this request.
-      prepare: AsyncLocalStorage.bind(work.prepare),
-      ...Promise.withResolvers(),
-    };
-    const [reply] = await Promise.all([job.promise.catch(translate), queue.wait(job, signal, queueLength)]);
+    // What the slot reads is part of this request.
+    const job = { ...work, submittedAtMs: clock.monotonic(), prepare: AsyncLocalStorage.bind(work.prepare) };
+    const reply = await queue.submit(currentClient(), job, signal, queueLength).catch(translate);
     if (reply.ok) return reply.result;
     const cause = new Error(reply.detail);
     if (reply.failure === 'bug') throw cause;

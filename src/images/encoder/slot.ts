@@ -1,13 +1,11 @@
 import type { Clock } from '../../lib/clock.ts';
 import { NEVER_ABORTED, withDeadline } from '../../lib/deadlines.ts';
 import type { RoundRobin } from '../../lib/round-robin.ts';
-import type { ClientKeys } from '../../lib/work.ts';
 import { type EncoderChild, type KillReason, type ProcessEnd, startEncoderChild, TaskInterrupted } from './child.ts';
 import type { EncoderTask, TaskReply } from './job.ts';
 
 /** Work that waits for a slot. */
-export interface Job extends PromiseWithResolvers<TaskReply> {
-  readonly client: ClientKeys;
+export interface Job {
   readonly kind: EncoderTask['kind'];
   /** Every slot takes it. */
   readonly isUsual: boolean;
@@ -26,7 +24,7 @@ export interface SlotOptions {
   readonly maxRssBytes: number;
   /** How much memory a process may allocate for its tasks. */
   readonly maxDataBytes: number;
-  /** The limit of a task. So much time the start of a process has too, and the original until it is read. */
+  /** The limit of a task, and before it of reading its original. */
   readonly deadlineMs: number;
   readonly clock: Clock;
   /** For logs and metrics. */
@@ -47,21 +45,23 @@ export interface Slot {
 /** A process without a task is ended after this time. The next image then waits for the start of another one. */
 export const ENCODER_IDLE_MS = 120_000;
 
+/** A start takes a third of a second. A busy machine may need much longer. */
+const START_MS = 10_000;
+
 /** @param takesAll false for a slot that takes usual jobs only */
-export function startSlot(queue: RoundRobin<Job>, takesAll: boolean, options: SlotOptions): Slot {
+export function startSlot(queue: RoundRobin<Job, TaskReply>, takesAll: boolean, options: SlotOptions): Slot {
   const { maxRssBytes, maxDataBytes, deadlineMs, clock, onEvent, onFinished } = options;
-  let running: Job | undefined;
+  let isRunning = false;
   let child: EncoderChild | undefined;
   let cancelIdleLimit: () => void = () => undefined;
   let isClosed = false;
 
   async function work(): Promise<never> {
     for (;;) {
-      running = await queue.take(({ isUsual }) => takesAll || isUsual);
-      await run(running).then(running.resolve, running.reject);
-      // Whoever has long jobs must not have the next turn too: other networks wait for at most one of them.
-      queue.endTurn(running.client);
-      running = undefined;
+      const { work: job, settle } = await queue.take(({ isUsual }) => takesAll || isUsual);
+      isRunning = true;
+      await settle(run(job));
+      isRunning = false;
     }
   }
 
@@ -85,16 +85,16 @@ export function startSlot(queue: RoundRobin<Job>, takesAll: boolean, options: Sl
   async function performOnce(task: EncoderTask): Promise<TaskReply> {
     const process = child ?? start();
     cancelIdleLimit();
-    await inTime(process.ready);
-    const reply = await inTime(process.run(task));
+    await inTime(START_MS, process.ready);
+    const reply = await inTime(deadlineMs, process.run(task));
     if (!reply.ok) end('failed');
     else if (reply.rssBytes > maxRssBytes) end('grown');
     else limitIdleTime();
     return reply;
   }
 
-  async function inTime<T>(step: Promise<T>): Promise<T> {
-    const cancel = clock.after(deadlineMs, () => end('deadline'));
+  async function inTime<T>(limitMs: number, step: Promise<T>): Promise<T> {
+    const cancel = clock.after(limitMs, () => end('deadline'));
     try {
       return await step;
     } finally {
@@ -142,7 +142,7 @@ export function startSlot(queue: RoundRobin<Job>, takesAll: boolean, options: Sl
     warmUp() {
       if (child === undefined && !isClosed) start();
     },
-    stats: () => ({ isRunning: running !== undefined, hasProcess: child !== undefined }),
+    stats: () => ({ isRunning, hasProcess: child !== undefined }),
     async close() {
       isClosed = true;
       const last = child;

@@ -36,7 +36,7 @@ export function createCallBudget({ clock, callsPerSecond }: CallBudgetOptions): 
   const capacity = BURST_SECONDS * callsPerSecond;
   const tokens = createTokenBucket({ perSecond: callsPerSecond, capacity, nowMs: clock.monotonic() });
   const maxLength = Math.min(MAX_WAITING, Math.ceil((callsPerSecond * MAX_WAIT_MS) / 1000));
-  const queue = createRoundRobin<{ client: ClientKeys }>({ maxWaitMs: MAX_WAIT_MS + LATE_TIMER_MS, clock, refusal });
+  const queue = createRoundRobin<undefined, void>({ maxWaitMs: MAX_WAIT_MS + LATE_TIMER_MS, clock, refusal });
 
   /** The error of a call that gets no turn. Its `retryAfterMs` ends when the call would have had one. */
   function refusal(): LocalLimitError {
@@ -48,7 +48,8 @@ export function createCallBudget({ clock, callsPerSecond }: CallBudgetOptions): 
     for (;;) {
       await waitForToken();
       tokens.take(clock.monotonic());
-      await queue.take();
+      const { settle } = await queue.take();
+      await settle(Promise.resolve());
     }
   }
 
@@ -60,7 +61,7 @@ export function createCallBudget({ clock, callsPerSecond }: CallBudgetOptions): 
   void grantCalls();
   return {
     // The calls of a burst do not wait, even if they arrive before the loop has taken the first one.
-    take: (client, signal) => queue.wait({ client }, signal, maxLength + tokens.available(clock.monotonic())),
+    take: (client, signal) => queue.submit(client, undefined, signal, maxLength + tokens.available(clock.monotonic())),
     waiting: () => ({ entries: queue.size, maxEntries: maxLength }),
   };
 }

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type EnvFile, loadEnvFile } from '../config/env-file.ts';
 import { OperatorError } from '../domain/errors.ts';
@@ -36,7 +37,8 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
 /** The origin at which this machine reaches a listener. The private one accepts its own address and names of this machine. */
 export function originOf(host: string, port: number): string {
   const isHere = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(host);
-  return `http://${isHere ? 'localhost' : host.includes(':') ? `[${host}]` : host}:${port}`;
+  const name = isIPv6(host) ? `[${host}]` : host;
+  return `http://${isHere ? 'localhost' : name}:${port}`;
 }
 
 /** The parts of the process that a command uses. */

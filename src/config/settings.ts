@@ -24,7 +24,8 @@ export const SETTINGS = {
     'URL_FORM',
     'api',
     form.choice(['api', 'short']),
-    'Form of the image URLs in a record: `api` = `/api/banner/{id}?type=tv`, `short` = `/{id}/tv`. Both are always served.',
+    'Form of the image URLs in a record: `api` = `/api/banner/{id}?type=tv`, which some ad blockers block, `short` = `/{id}/tv`. ' +
+      'Both are always served.',
   ),
   dataDir: form.setting('DATA_DIR', './data', form.directory, 'Directory of the cache.'),
   sources: form.setting(

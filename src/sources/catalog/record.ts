@@ -1,6 +1,6 @@
 import { type Channel, type ChannelLink, isPublishedAt, plainTitle } from '../../domain/channel.ts';
 import { findHandle, findUsername, isChannelId } from '../../domain/identifier.ts';
-import { printable } from '../../lib/printable.ts';
+import { printable, quoted } from '../../lib/printable.ts';
 
 /** A channel in the catalog: one line of its file. */
 export interface CatalogRecord extends Omit<Channel, 'banner' | 'avatar'> {
@@ -175,5 +175,5 @@ function shownValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === 'object' && value !== null) return 'an object';
-  return typeof value === 'string' ? `"${printable(value, MAX_SHOWN_CHARACTERS)}"` : String(value);
+  return typeof value === 'string' ? quoted(value) : String(value);
 }

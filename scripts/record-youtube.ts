@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { renderFields } from '../src/cli/doctor.ts';
 import { parseConfig } from '../src/config/settings.ts';
 import { type Channel, isImageUrl, type SearchHit } from '../src/domain/channel.ts';
 import { AppError, valueOrError } from '../src/domain/errors.ts';
@@ -11,45 +12,46 @@ import type { HttpClient } from '../src/lib/http/http-client.ts';
 import { isJsonObject, type JsonObject, parseJsonObject } from '../src/lib/json.ts';
 import { describeFailure } from '../src/lib/logger.ts';
 import { printable } from '../src/lib/printable.ts';
-import { valuesAt, valuesNamed } from '../src/sources/json.ts';
+import { valuesNamed, walk } from '../src/sources/json.ts';
 import { openYoutube } from '../src/sources/registry.ts';
 import { type FieldResult, loadFirst } from '../src/sources/source.ts';
-import { CHANNEL_LAYOUTS, LANGUAGE } from '../src/sources/youtube/layouts.ts';
+import { layoutOf, OBJECT_NAMES, type ObjectLayout } from '../src/sources/youtube/objects.ts';
 
 /*
- * Records what YouTube sends for a channel, for a public repository. A recording has only members with known names, and no text
- * that could be a token, an address or a key.
+ * Records what YouTube sends for a channel, for a public repository. A recording has the objects that the service reads, with their
+ * known members, where they were. It has no text that could be a token, an address or a key.
  */
 
-/** Names on the paths of values that are not in `layouts.ts`: texts, links, alerts, redirects, tokens, search results. */
-const OTHER_NAMES = (
-  'simpleText content runs text links primaryLinks channelExternalLinkViewModel title link commandRuns onTap ' +
-  'innertubeCommand navigationEndpoint urlEndpoint url endpoint browseEndpoint browseId canonicalBaseUrl ' +
-  'alerts alertRenderer type onResponseReceivedActions navigateAction ' +
-  'error code status description descriptionPreviewViewModel attribution attributionViewModel suffix ' +
-  'rendererContext commandContext showEngagementPanelEndpoint engagementPanel ' +
-  'engagementPanelSectionListRenderer sectionListRenderer contents itemSectionRenderer ' +
-  'continuationItemRenderer continuationItemViewModel continuationEndpoint continuationCommand button ' +
-  'buttonRenderer command token estimatedResults twoColumnSearchResultsRenderer primaryContents ' +
-  'onResponseReceivedCommands appendContinuationItemsAction continuationItems channelRenderer channelId ' +
-  'descriptionSnippet subscriberCountText videoCountText thumbnail thumbnails lockupViewModel contentType contentId ' +
-  'metadata lockupMetadataViewModel contentMetadataViewModel metadataRows metadataParts contentImage ' +
-  'avatarViewModel thumbnailViewModel image sources messageRenderer backgroundPromoRenderer bodyText'
+/** Objects that are read besides those of `objects.ts`: alerts, redirects, tokens, targets of names, errors, results of a search. */
+const OTHER_OBJECTS = (
+  'alertRenderer alertWithButtonRenderer alertViewModel navigateAction continuationCommand endpoint error ' +
+  'channelRenderer lockupViewModel messageRenderer backgroundPromoRenderer'
 ).split(' ');
 
-const KNOWN_NAMES = [
-  ...[LANGUAGE, ...Object.values(CHANNEL_LAYOUTS).flat()].flatMap((path) => path.split('.')),
-  ...OTHER_NAMES,
-];
+/** Names of members in them, in texts and in links. */
+const OTHER_NAMES = (
+  'simpleText content runs text type code status token estimatedResults channelExternalLinkViewModel title link commandRuns onTap ' +
+  'innertubeCommand navigationEndpoint urlEndpoint url endpoint browseEndpoint browseId canonicalBaseUrl channelId ' +
+  'descriptionSnippet thumbnail contentType contentId contentImage thumbnailViewModel lockupMetadataViewModel ' +
+  'rendererContext commandContext bodyText'
+).split(' ');
 
-/** Other names in recordings of 2021 to 2026-08. They are never read and are no sign of a change. */
+const LAYOUTS = OBJECT_NAMES.map(layoutOf);
+const KNOWN_OBJECTS = [...LAYOUTS.flatMap(({ names }) => names), ...OTHER_OBJECTS];
+const CONTENT_OBJECTS = LAYOUTS.filter(({ isContent }) => isContent).flatMap(({ names }) => names);
+const KNOWN_NAMES = [...LAYOUTS.flatMap(pathsOf).flatMap((path) => path.split('.')), ...OTHER_NAMES];
+
+function pathsOf({ members, texts = '' }: ObjectLayout): string[] {
+  return [...Object.values(members).flat(), texts];
+}
+
+/** Other members of objects in recordings of 2021 to 2026-08. They are never read and are no sign of a change. */
 const UNREAD_NAMES = (
-  'responseContext trackingParams clickTrackingParams targetId width height style channelUrl ownerUrls rssUrl ' +
-  'keywords isFamilySafe availableCountryCodes musicArtistName androidDeepLink androidAppindexingLink ' +
-  'iosAppindexingLink facebookProfileId tabPath doubleclickTrackingUsername channelConversionUrl actions ' +
-  'artistBio artistBioLabel descriptionLabel customLinksLabel additionalInfoLabel customUrlOnTap ' +
-  'signInForBusinessEmail displayCanonicalChannelUrl pageTitle accessibilityLabel channelProfileMicroformatDetails ' +
-  'channelHandleText tvBanner mobileBanner'
+  'trackingParams clickTrackingParams targetId width height style channelUrl ownerUrls rssUrl keywords isFamilySafe ' +
+  'availableCountryCodes musicArtistName androidDeepLink androidAppindexingLink iosAppindexingLink facebookProfileId tabPath ' +
+  'doubleclickTrackingUsername channelConversionUrl actions attribution artistBio artistBioLabel descriptionLabel ' +
+  'customLinksLabel additionalInfoLabel customUrlOnTap signInForBusinessEmail displayCanonicalChannelUrl ' +
+  'descriptionPreviewViewModel'
 ).split(' ');
 
 interface RecordedCall {
@@ -94,30 +96,33 @@ export async function recordChannel(channel: string, { directory, keep = [], env
   const search = await resultOf((options) => source.search(title, HITS_IN_INDEX, options));
   await source.close();
 
-  const names = new Set([...KNOWN_NAMES, ...keep]);
   const recordedAt = new Date(systemClock.now()).toISOString().slice(0, 10);
+  const record = found instanceof AppError ? errorOf(found) : valuesIn(results);
+  const hits = search instanceof AppError ? errorOf(search) : hitsOf(search);
+  const named = 'channelId' in record ? { channelId: record.channelId } : record;
   const files = [...calls.values()].map(({ name, request, status }) => {
-    const hits = search instanceof AppError ? errorOf(search) : hitsOf(search);
-    const values = name === 'search' ? hits : found instanceof AppError ? errorOf(found) : valuesIn(name, results);
-    return { file: `${name}.json`, request, status, recordedAt, expected: redact(values, () => true) };
+    const expected = { page: record, search: hits }[String(name)] ?? named;
+    return {
+      file: `${name}.json`,
+      request,
+      status,
+      recordedAt,
+      expected: JSON.parse(JSON.stringify(expected), redact),
+    };
   });
   const about =
-    'Recorded with scripts/record-youtube.ts, without members of unknown names, tokens, addresses and keys.';
+    'Recorded with scripts/record-youtube.ts, without unknown objects and members, tokens, addresses and keys.';
   await mkdir(directory);
-  const contents: [string, unknown][] = [...calls.values()].map(({ name, body }) => [
-    name,
-    redact(body, (member) => names.has(member)),
-  ]);
+  const contents: [string, unknown][] = [...calls.values()].map((call) => [call.name, pruned(call, keep)]);
   for (const [name, content] of [...contents, ['index', { about, files }]]) {
     await writeFile(join(directory, `${name}.json`), `${JSON.stringify(content, null, 2)}\n`);
   }
-  const notFound = [...results].filter(([, { state }]) => state !== 'found').map(([field]) => field);
-  const leftOut = findLeftOut(calls, notFound, keep).filter((name) => !names.has(name) && !UNREAD_NAMES.includes(name));
+  const leftOut = findLeftOut([...calls.values()], results, keep);
   return [
+    ...renderFields(results).trimEnd().split('\n'),
     `Written: ${[...files.map(({ file }) => file), 'index.json'].join(', ')}`,
     ...[found, search].flatMap((failure) => (failure instanceof AppError ? describeFailure(failure) : [])),
-    ...(notFound.length === 0 ? [] : [`Not found: ${notFound.join(', ')}`]),
-    ...(leftOut.length === 0 ? [] : [`Left out on the way to them: ${leftOut.slice(0, SHOWN_NAMES).join(', ')}`]),
+    ...(leftOut.length === 0 ? [] : [`Left out where missing fields may be now: ${leftOut.join(', ')}`]),
   ];
 }
 
@@ -148,16 +153,10 @@ function errorOf({ code }: AppError) {
   return { error: code === 'channel_not_found' ? 'not_found' : 'could_not_tell' };
 }
 
-/** The values of the record that the response has, or would have in the newest layout. */
-function valuesIn(response: RecordedCall['name'], results: ReadonlyMap<keyof Channel, FieldResult>) {
-  const values = [...results].flatMap(([field, result]) => {
-    const [part] = ('path' in result ? result.path : (CHANNEL_LAYOUTS[field][0] ?? '')).split('.');
-    const value = 'value' in result ? result.value : null;
-    if (field !== 'channelId' && part !== response) return [];
-    const isImage = field === 'banner' || field === 'avatar';
-    return isImage ? [[`${field}Base`, (value as Channel['banner'])?.key ?? null]] : [[field, value]];
-  });
-  return Object.fromEntries(values) as JsonObject;
+function valuesIn(results: ReadonlyMap<keyof Channel, FieldResult>) {
+  const values = [...results].map(([field, result]) => [field, 'value' in result ? result.value : null] as const);
+  const { banner, avatar, ...texts } = Object.fromEntries(values) as unknown as Channel;
+  return { ...texts, bannerBase: banner?.key ?? null, avatarBase: avatar?.key ?? null };
 }
 
 function hitsOf(hits: readonly SearchHit[]) {
@@ -166,20 +165,41 @@ function hitsOf(hits: readonly SearchHit[]) {
 
 const SHOWN_NAMES = 20;
 
-/** The names at the ends of the newest paths of the fields, and below the kept names. A renamed part is among them. */
+/**
+ * Unknown names where fields without a value may be now: members of the object that has them, or of what was kept, and objects
+ * with half of the members of an object that is not there.
+ */
 function findLeftOut(
-  calls: ReadonlyMap<string, RecordedCall>,
-  fields: readonly (keyof Channel)[],
+  calls: readonly RecordedCall[],
+  results: ReadonlyMap<keyof Channel, FieldResult>,
   keep: readonly string[],
 ): string[] {
-  const responses = Object.fromEntries([...calls].map(([name, { body }]) => [name, body]));
-  const ends = fields.map((field) => {
-    const steps = CHANNEL_LAYOUTS[field][0]?.split('.') ?? [];
-    const beginnings = steps.map((_, index) => valuesAt(responses, steps.slice(0, index + 1).join('.')));
-    return beginnings.findLast((values) => values.some(isJsonObject)) ?? [];
+  const bodies = calls.map(({ body }) => body);
+  const fields = [...results].filter(([, { state }]) => state !== 'found').map(([field]) => field);
+  const names = new Set(keep.flatMap((name) => namesBelow(bodies, name)));
+  for (const layout of LAYOUTS.filter((each) =>
+    fields.some((field) => each === LAYOUTS.find(({ members }) => members[field])),
+  )) {
+    const members = layout.names.flatMap((name) => namesBelow(bodies, name));
+    for (const name of members.length > 0 ? members : findSimilar(bodies, layout)) names.add(name);
+  }
+  for (const known of [...KNOWN_OBJECTS, ...KNOWN_NAMES, ...UNREAD_NAMES, ...keep]) names.delete(known);
+  return [...names].slice(0, SHOWN_NAMES);
+}
+
+function namesBelow(bodies: readonly JsonObject[], name: string): string[] {
+  return valuesNamed(bodies, name).flat().filter(isJsonObject).flatMap(Object.keys);
+}
+
+function findSimilar(bodies: readonly JsonObject[], layout: ObjectLayout): string[] {
+  const members = pathsOf(layout).map((path) => path.split('.', 1)[0] ?? '');
+  const similar: string[] = [];
+  walk(bodies, (value, name) => {
+    const shared = members.filter((member) => Object.hasOwn(value, member));
+    if (name !== undefined && shared.length * 2 >= members.length) similar.push(name);
+    return true;
   });
-  const below = keep.flatMap((name) => valuesNamed(responses, name)).flat();
-  return [...new Set([...ends.flat(), ...below].filter(isJsonObject).flatMap(Object.keys))];
+  return similar;
 }
 
 /** Names of members that may contain secrets. */
@@ -187,25 +207,47 @@ const SECRET_NAME = /token|tracking|visitor|cookie|apikey|session|serialized|par
 /** Replaces the About token of a page, so that a recording shows its position. */
 const TOKEN = 'recorded-token';
 
+/** Names of objects and lists around what is kept. Others may be keys of a map. */
+const CONTAINER_NAME = /^[a-z]{1,80}$/i;
 /** Upstream nests 40 levels at most. */
 const MAX_DEPTH = 100;
 const MAX_TEXT_CHARACTERS = 20_000;
 
-/** @param isKept says which members to keep, by their names */
-function redact(value: unknown, isKept: (name: string) => boolean, depth = 0): unknown {
-  if (depth > MAX_DEPTH) return null;
-  if (typeof value === 'string') return redactText(value);
-  // Empty elements are dropped: a page has hundreds of videos.
-  if (Array.isArray(value)) return value.map((element) => redact(element, isKept, depth + 1)).filter(isNotEmpty);
-  if (!isJsonObject(value)) return value;
-  const kept = Object.entries(value).filter(([name]) => isKept(name));
-  return Object.fromEntries(
-    kept.map(([name, member]) => [name, name === 'token' ? TOKEN : redact(member, isKept, depth + 1)]),
-  );
+/** The response with its known objects and their known members only. */
+function pruned(response: RecordedCall, keep: readonly string[]): unknown {
+  const names = new Set([...KNOWN_NAMES, ...keep]);
+  const allObjects = new Set([...KNOWN_OBJECTS, ...keep]);
+  // The other objects there are those of other channels.
+  const objectsOfContents = new Set(response.name === 'search' ? allObjects : [...CONTENT_OBJECTS, ...keep]);
+
+  /** @param isKnown whether the value is that of a known object or member */
+  function prune(value: unknown, objects: ReadonlySet<string>, isKnown: boolean, depth = 0): unknown {
+    if (depth > MAX_DEPTH) return undefined;
+    if (Array.isArray(value)) {
+      const elements = value.map((element) => prune(element, objects, isKnown, depth + 1));
+      return elements.some((element) => element !== undefined) ? elements.filter(isNotEmpty) : undefined;
+    }
+    if (!isJsonObject(value)) return isKnown ? redact('', value) : undefined;
+    const members = Object.entries(value).flatMap(([name, member]) => {
+      const inner = depth === 0 && name === 'contents' ? objectsOfContents : objects;
+      const isKnownName = inner.has(name) || (isKnown && names.has(name));
+      const kept = isKnownName || CONTAINER_NAME.test(name) ? prune(member, inner, isKnownName, depth + 1) : undefined;
+      return kept === undefined ? [] : [[name, isKnownName && name === 'token' ? TOKEN : kept]];
+    });
+    return members.length > 0 || isKnown ? Object.fromEntries(members) : undefined;
+  }
+
+  return prune(response.body, allObjects, true);
 }
 
+/** A page has hundreds of videos. */
 function isNotEmpty(element: unknown): boolean {
-  return !isJsonObject(element) || Object.keys(element).length > 0;
+  return element !== undefined && !(isJsonObject(element) && Object.keys(element).length === 0);
+}
+
+/** For `JSON.parse`. */
+function redact(_name: string, value: unknown): unknown {
+  return typeof value === 'string' ? redactText(value) : value;
 }
 
 /** The path of a channel page. Names may be long and escaped. */

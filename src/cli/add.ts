@@ -39,7 +39,9 @@ Exit code: 0 all were added, 1 a channel, field or image is missing, 2 invalid a
         stdout.write(`Added ${copy.channel.channelId} (${printable(copy.channel.title)}) to ${folder}.\n`);
         if (copy.missing.length === 0) continue;
         const missing = copy.missing.join(', ');
-        stderr.write(`Missing, because a request failed: ${missing}. Run the command again later.\n`);
+        stderr.write(
+          `Missing: ${missing}. A request failed, or its response cannot be read. Run the command again later.\n`,
+        );
       } catch (error) {
         if (!(error instanceof AppError || error instanceof RecordRefusedError)) throw error;
         stderr.write(`${printable(name)}: ${describeFailure(error)}\n`);

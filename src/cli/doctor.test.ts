@@ -30,24 +30,11 @@ describe('the doctor', () => {
       await startUpstream();
       const { exitCode, stdout } = await doctor(channel);
       expect(exitCode).toBe(0);
-      expect(stdout).toMatch(/^viewCount +found +312530935570 +about\.\S+\.aboutChannelViewModel\.viewCountText$/m);
+      expect(stdout).toMatch(/^viewCount +found +312530935570 +aboutChannelViewModel\.viewCountText$/m);
       expect(stdout).toMatch(/^publishedAt +found +2011-02-01T06:30:15Z +feed\.published$/m);
       expect(stdout).toMatch(/\n\n\S+: Every field is found\.\n$/);
     },
   );
-
-  it('writes the same as JSON', async () => {
-    await startUpstream();
-    const { exitCode, stdout } = await doctor('@BellRockLight', '--json');
-    const { isFine, failure, fields } = JSON.parse(stdout) as { isFine: boolean; failure: unknown; fields: unknown[] };
-    expect([exitCode, isFine, failure, fields.length]).toEqual([0, true, null, 12]);
-    expect(fields[1]).toEqual({
-      field: 'title',
-      state: 'found',
-      value: 'Bell Rock Light',
-      path: 'page.metadata.channelMetadataRenderer.title',
-    });
-  });
 
   it.each<[string, [string, string], string]>([
     ['a banner in another form', ['imageBannerViewModel', 'bannerViewModel'], 'banner (unreadable)'],
@@ -57,7 +44,7 @@ describe('the doctor', () => {
     [
       'a renamed panel',
       ['aboutChannelViewModel', 'aboutPanelViewModel'],
-      'country (lost), viewCount (lost), videoCount (rounded), links (lost)',
+      'country (lost), viewCount (lost), videoCount (lost), links (lost)',
     ],
   ])('names what it does not find: %s', async (_what, rename, states) => {
     await startUpstream(rename);
@@ -75,7 +62,6 @@ describe('the doctor', () => {
     const { exitCode, stdout } = await doctor('@BellRockLight');
     expect([exitCode, stdout]).toEqual([1, expect.stringMatching(/^@BellRockLight: upstream_unavailable: [^\n]*\n$/)]);
     expect(stdout).toContain(reason);
-    expect(JSON.parse((await doctor('@BellRockLight', '--json')).stdout)).toMatchObject({ isFine: false, fields: [] });
   });
 
   it('escapes terminal control characters in responses', async () => {

@@ -4,7 +4,7 @@ import { AppError, valueOrError } from '../domain/errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
 import { describeFailure } from '../lib/logger.ts';
-import { printable, printableJson } from '../lib/printable.ts';
+import { printable } from '../lib/printable.ts';
 import { openYoutube } from '../sources/registry.ts';
 import { type FieldResult, loadFirst } from '../sources/source.ts';
 import { defineCommand, formatTable, requireRefs } from './command.ts';
@@ -13,21 +13,18 @@ import { defineCommand, formatTable, requireRefs } from './command.ts';
 const LOAD_MS = 20_000;
 
 export const doctorCommand = defineCommand({
-  usage: 'doctor @handle|ID|username [--json]',
-  help: `Loads a channel from YouTube, without any cache, and shows every field of its record: its value, and where it
-is in YouTube's responses. Choose a channel that has a banner, a country and links.
+  usage: 'doctor @handle|ID|username',
+  help: `Loads a channel from YouTube, without any cache, and shows every field of its record: its value, and the object and
+member of YouTube's responses that have it. Choose a channel that has a banner, a country and links.
 
   found       the value
-  rounded     only a rounded count
   unreadable  a value in an unknown form
-  missing     nothing, although every ordinary channel has it
-  lost        nothing, because the About panel is not in the responses
+  lost        nothing or a rounded count: the object or member is not in the responses, although every ordinary channel has it
   absent      nothing, as for a channel that has none
 
 Exit code: 0 every field is found, 1 a field is not found or there is no record, 2 invalid arguments.`,
   argumentName: '@handle|ID|username',
-  options: { json: { type: 'boolean' } },
-  async run({ argument, options: { json } }, { version, env, stdout }) {
+  async run({ argument }, { version, env, stdout }) {
     const refs = requireRefs(argument);
     const results = new Map<keyof Channel, FieldResult>();
     const source = openYoutube(parseConfig(env), {
@@ -40,13 +37,13 @@ Exit code: 0 every field is found, 1 a field is not found or there is no record,
     const feed = found instanceof AppError ? undefined : found.loaded.feed;
     if (feed) results.set('publishedAt', { state: 'found', value: feed.publishedAt, path: 'feed.published' });
 
-    const fields = [...results].map(([field, result]) => ({ field, ...result }));
-    const failure = found instanceof AppError ? `${found.code}: ${describeFailure(found)}` : null;
-    const isFine = failure === null && fields.every(({ state }) => state === 'found');
-    stdout.write(json ? `${printableJson({ channel: argument, isFine, failure, fields })}\n` : renderText(fields));
-    const notFound = fields.filter(({ state }) => state !== 'found').map(({ field, state }) => `${field} (${state})`);
-    const verdict = failure ?? (isFine ? 'Every field is found.' : `Not found: ${notFound.join(', ')}.`);
-    if (!json) stdout.write(`${printable(argument)}: ${printable(verdict)}\n`);
+    const notFound = [...results]
+      .filter(([, { state }]) => state !== 'found')
+      .map(([field, { state }]) => `${field} (${state})`);
+    const isFine = !(found instanceof AppError) && notFound.length === 0;
+    const verdict = isFine ? 'Every field is found.' : `Not found: ${notFound.join(', ')}.`;
+    const shown = found instanceof AppError ? `${found.code}: ${describeFailure(found)}` : verdict;
+    stdout.write(`${renderFields(results)}${printable(argument)}: ${printable(shown)}\n`);
     return isFine;
   },
 });
@@ -58,12 +55,13 @@ function isEmpty(result: FieldResult): boolean {
 
 const VALUE_CHARACTERS = 48;
 
-function renderText(fields: readonly ({ readonly field: string } & FieldResult)[]): string {
-  if (fields.length === 0) return '';
-  const rows = fields.map((result) => {
+/** A table of fields, with the object and the member that have each of them, and a blank line; nothing without fields. */
+export function renderFields(results: ReadonlyMap<keyof Channel, FieldResult>): string {
+  if (results.size === 0) return '';
+  const rows = [...results].map(([field, result]) => {
     const value = 'value' in result ? textOf(result.value) : 'text' in result ? result.text : '';
     const path = 'path' in result ? result.path : '';
-    return [result.field, result.state, printable(value, VALUE_CHARACTERS), path];
+    return [field, result.state, printable(value, VALUE_CHARACTERS), path ?? ''];
   });
   return `${formatTable([['FIELD', 'STATE', 'VALUE', 'FROM'], ...rows])}\n\n`;
 }

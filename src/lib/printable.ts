@@ -20,13 +20,3 @@ const MAX_QUOTED_CHARACTERS = 60;
 export function quoted(text: string): string {
   return `"${printable(text, MAX_QUOTED_CHARACTERS)}"`;
 }
-
-/**
- * JSON for a terminal: the same value, with every unprintable character as an escape of JSON. `JSON.stringify` itself
- * leaves those above U+007E as they are.
- */
-export function printableJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(UNPRINTABLE, (character) =>
-    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}

@@ -4,6 +4,8 @@ import { SECONDS_BUCKETS } from '../lib/metrics.ts';
 import type { SourceOutcome } from './failover.ts';
 import type { FieldResult } from './source.ts';
 
+const FIELD_STATES: readonly FieldResult['state'][] = ['found', 'unreadable', 'lost', 'absent'];
+
 /** Counts the calls of all sources, and the fields that were found in the responses of their upstreams. */
 export function createSourceMetrics(metrics: Registry) {
   const calls = new Counter({
@@ -21,8 +23,8 @@ export function createSourceMetrics(metrics: Registry) {
   });
   const fields = new Counter({
     name: 'pennant_source_fields_total',
-    help: 'Fields read from upstream responses, by the path that contained them ("none": the field was not found, or is rounded).',
-    labelNames: ['source', 'field', 'path'],
+    help: 'Fields read from upstream responses, by state: found, unreadable (in an unknown form), lost (its place is not in the responses; a rounded count may stand in) or absent.',
+    labelNames: ['source', 'field', 'state'],
     registers: [metrics],
   });
 
@@ -33,11 +35,9 @@ export function createSourceMetrics(metrics: Registry) {
       calls.inc({ source, operation, outcome });
       seconds.observe({ source, operation }, durationMs / 1000);
     },
-    countField(source: string, field: string, result: FieldResult): void {
-      const path = result.state === 'found' ? result.path : 'none';
-      // The series begins with the first reading of the field, because an alert uses its increase.
-      fields.inc({ source, field, path: 'none' }, 0);
-      fields.inc({ source, field, path });
+    countField(source: string, field: string, { state }: FieldResult): void {
+      // The series begin with the first reading of the field, because an alert uses their increase.
+      for (const each of FIELD_STATES) fields.inc({ source, field, state: each }, Number(each === state));
     },
   };
 }

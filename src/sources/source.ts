@@ -82,13 +82,9 @@ export async function loadFirst(
 /** What the responses of an upstream say about one field of a channel. */
 export type FieldResult =
   | { readonly state: 'found'; readonly value: unknown; readonly path: string }
-  /** The exact value may differ: it is a rounded count. */
-  | { readonly state: 'rounded'; readonly value: unknown; readonly path: string }
   /** There is a value, in an unknown form. */
   | { readonly state: 'unreadable'; readonly path: string; readonly text: string }
-  /** Every ordinary channel has it, and it is not in the responses. */
-  | { readonly state: 'missing' }
-  /** The part that has this field and several others is not in the responses. */
-  | { readonly state: 'lost' }
+  /** Every ordinary channel has it, but its place is not in the responses. A rounded count may stand in for it. */
+  | { readonly state: 'lost'; readonly value?: unknown; readonly path?: string }
   /** The channel may have none, or hide it. */
   | { readonly state: 'absent' };

@@ -4,7 +4,6 @@ export const MAX_CHARACTERS = {
   description: 20_000,
   name: 100,
   url: 2_048,
-  language: 35,
   /** Of a continuation. A built token has 135 characters. */
   token: 10_000,
 } as const;

@@ -137,7 +137,7 @@ describe('a channel that lacks something', () => {
   });
 
   it('is counted in the metric of fields', async () => {
-    const series = 'pennant_source_fields_total{source="youtube",field="country",path="none"}';
+    const series = 'pennant_source_fields_total{source="youtube",field="country",state="lost"}';
     const before = (await running.service.metric(series)) ?? 0;
     change = losePanel;
     await load();

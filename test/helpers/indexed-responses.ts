@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Channel, ChannelLink } from '../../src/domain/channel.ts';
-import { CHANNEL_FIELDS } from '../../src/sources/youtube/layouts.ts';
+import { CHANNEL_FIELDS } from '../../src/sources/youtube/fields.ts';
 import { type IndexedResponse, jsonResponse, type ReplayResponse, readResponses } from './replay-responses.ts';
 
 type Filter = (response: IndexedResponse) => boolean;
@@ -81,9 +81,8 @@ export type ExpectedValues = Readonly<Record<string, unknown>>;
 
 const RECORD_FIELDS = CHANNEL_FIELDS.filter((field) => !['links', 'banner', 'avatar'].includes(field));
 
-/** Asserts every expected value that is a field of the record; the panel's values go before the page's. */
-export function expectRecord(channel: Channel, page: ExpectedValues, panel: ExpectedValues = {}): void {
-  const expected = { ...page, ...panel };
+/** Asserts every expected value that is a field of the record. */
+export function expectRecord(channel: Channel, expected: ExpectedValues): void {
   expectTexts(channel, expected);
   const { banner, avatar } = expectedImages(expected);
   if (banner !== undefined) expect(channel.banner?.key ?? null, 'banner').toBe(banner);

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A recorded or handwritten response with its request. */
@@ -35,6 +35,10 @@ function readFiles(directory: string): readonly IndexedResponse[] {
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');
 export const OWN_RESPONSES = join(FIXTURES, 'youtube');
+/** What `scripts/record-youtube.ts` has written into `test/fixtures/youtube-…`. */
+export const OWN_RECORDINGS: readonly string[] = readdirSync(FIXTURES)
+  .filter((name) => name.startsWith('youtube-'))
+  .map((name) => join(FIXTURES, name));
 
 /**
  * Folders of responses that were recorded from YouTube, separated by colons in `YOUTUBE_RECORDINGS`. Each folder's index has the

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { buildAboutToken } from './about.ts';
-import { readPage } from './readings.ts';
+import { readPage as readPageOf } from './page.ts';
+
+const readPage = (page: Parameters<typeof readPageOf>[0]) => readPageOf(page, 'UCreplayLighthouse000001');
 
 it('a built token of an About panel is the same as that of a channel page, byte for byte', () => {
   expect(buildAboutToken('UCYJ61XIK64sp6ZFFS8sctxw', '6c02aeb7-0000-2b83-9ea3-14c14ef43080')).toBe(

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { isUpstreamFailure } from '../../domain/errors.ts';
-import type { FieldReadings } from './fields.ts';
 import type { Innertube } from './innertube.ts';
-import type { PageReading } from './readings.ts';
+import type { PageReading } from './page.ts';
+import { hasObject, ofChannel, type Reading } from './readings.ts';
 
 /**
- * The values in the About data of a channel: in its panel, or in the tab of older layouts. `none`: the responses have no
- * About data, which an ordinary channel has (`record.ts`). `lost`: a call failed.
+ * The About data of a channel: its panel, or the tab of older layouts. Empty if the responses have none, which an ordinary
+ * channel has (`record.ts`). `lost`: a call failed, or its response is about another channel.
  */
-export type About = FieldReadings | 'none' | 'lost';
+export type About = readonly Reading[] | 'lost';
 
 /** Loads the panel with a token that is built here, without the page. Rejects only when aborted. */
 export function loadAboutPanel(innertube: Innertube, channelId: string, signal: AbortSignal): Promise<About> {
@@ -28,35 +28,34 @@ export async function completeAbout(
 ): Promise<About> {
   // After a redirect the panel is that of another channel.
   const about = isOfAnother(panel, channelId) ? await loadAboutPanel(innertube, channelId, signal) : panel;
-  if (typeof about === 'object') return about;
+  const isLost = about === 'lost' || isOfAnother(about, channelId);
+  if (!isLost && about.length > 0) return about;
   const offered = await valueOrLost(loadAboutOfPage(innertube, page, channelId, signal), signal);
-  const isUnknown = (offered === 'none' && about === 'lost') || isOfAnother(offered, channelId);
-  return isUnknown ? 'lost' : offered;
+  return isOfAnother(offered, channelId) || (isLost && offered.length === 0) ? 'lost' : offered;
 }
 
 function isOfAnother(about: About, channelId: string): boolean {
-  return (
-    typeof about === 'object' && about.fields.some(({ field, value }) => field === 'channelId' && value !== channelId)
-  );
+  return about !== 'lost' && ofChannel(channelId, about).length < about.length;
 }
 
 /** Uses the token in the page's header, or the tab of older headers. */
 async function loadAboutOfPage(innertube: Innertube, page: PageReading, channelId: string, signal: AbortSignal) {
-  const { aboutTab, aboutToken } = page;
-  if (aboutTab === 'here') return 'none';
+  const { readings, aboutToken } = page;
+  if (hasObject(readings, 'aboutPanel', 'aboutTab')) return [];
   if (aboutToken !== undefined) {
     const about = await loadByToken(innertube, aboutToken, signal);
     // The page says that there is a panel. A response without one means that the request is outdated.
-    return about === 'none' ? 'lost' : about;
+    return about.length === 0 ? 'lost' : about;
   }
-  if (aboutTab === undefined) return 'none';
+  // Headers from before the panel, and those of games, which kept their tab.
+  if (!hasObject(readings, 'c4Header', 'gameHeader')) return [];
   const response = await innertube.browseAboutTab(channelId, signal);
-  return response.kind === 'value' && response.value.aboutTab === 'here' ? response.value : 'none';
+  return response.kind === 'value' ? response.value : [];
 }
 
-async function loadByToken(innertube: Innertube, token: string, signal: AbortSignal): Promise<About> {
+async function loadByToken(innertube: Innertube, token: string, signal: AbortSignal): Promise<readonly Reading[]> {
   const response = await innertube.browseAboutPanel(token, signal);
-  return response.kind === 'value' && response.value.hasPanel ? response.value : 'none';
+  return response.kind === 'value' ? response.value : [];
 }
 
 /** The result of the work; `lost` if upstream gave no usable response, unless `signal` was aborted. */

@@ -3,40 +3,43 @@ import { expect, it } from 'vitest';
 import { isOfDataApi } from '../../../test/helpers/indexed-responses.ts';
 import { OWN_RESPONSES, readResponses } from '../../../test/helpers/replay-responses.ts';
 import { runsOf } from '../../../test/helpers/runs.ts';
+import { plainTitle } from '../../domain/channel.ts';
 import { parseJsonObject } from '../../lib/json.ts';
+import { decodeReferences } from '../references.ts';
+import { channels, search } from '../youtube-data-api/parse.ts';
 import { readFeed } from './feed.ts';
-import { CHANNEL_LAYOUTS, LANGUAGE } from './layouts.ts';
-import { readEndpoint, readPage, readPanel } from './readings.ts';
+import { saysGone } from './gone.ts';
+import { readInitialData } from './initial-data.ts';
+import { layoutOf, OBJECT_NAMES } from './objects.ts';
+import { readAbout, readEndpoint, readPage as readPageOf } from './page.ts';
+import { readObjects } from './readings.ts';
 import { buildRecord } from './record.ts';
 import { readSearchPage } from './search-page.ts';
 
+const ID = 'UCreplayLighthouse000001';
+const readPage = (page: Parameters<typeof readPageOf>[0]) => readPageOf(page, ID);
 const parsed = (text: string) => parseJsonObject(Buffer.from(text)) ?? expect.fail('no JSON object');
+
+const MEGABYTE = 1_000_000;
+const long = (text: string) => text.repeat(MEGABYTE / text.length);
 
 /** Texts that take quadratic time or more if a pattern can match them in many ways. */
 const TEXTS = {
-  'a count and blanks': `1${' '.repeat(20_000)}x`,
-  'blanks and a count': `${' '.repeat(20_000)}1 view`,
-  'groups of digits': `${'1,'.repeat(10_000)} views`,
-  'a date and blanks': `Joined${' '.repeat(20_000)}Feb 1, 2015`,
-  'dots of a host': 'a.'.repeat(10_000),
-  slashes: 'https://'.repeat(2_500),
-  'an endless handle': `@${'ก'.repeat(20_000)}`,
-  escapes: `http://www.youtube.com/@${'%E0'.repeat(7_000)}`,
-  'marks to be put in order': `@e${'\u{301}\u{316}'.repeat(10_000)}`,
-  equals: `https://yt3.ggpht.com/${'='.repeat(20_000)}`,
-  'abbreviated saints': 'St. '.repeat(5_000),
+  'a count and blanks': `1${long(' ')}x`,
+  'blanks and a count': `${long(' ')}1 view`,
+  'groups of digits': `${long('1,')} views`,
+  'a date and blanks': `Joined${long(' ')}Feb 1, 2015`,
+  'dots of a host': long('a.'),
+  slashes: long('https://'),
+  'an endless handle': `@${long('ก')}`,
+  escapes: `http://www.youtube.com/@${long('%E0')}`,
+  'marks to be put in order': `@e${long('\u{301}\u{316}')}`,
+  equals: `https://yt3.ggpht.com/${long('=')}`,
+  'abbreviated saints': long('St. '),
+  contractions: long("account isn't "),
+  references: long('&#'),
+  tags: long('<title>'),
 };
-
-const PATHS = [...new Set([...Object.values(CHANNEL_LAYOUTS).flat(), LANGUAGE])];
-
-/** A response with the same value in every place that is read. */
-function responseFullOf(part: 'page' | 'about', value: unknown): string {
-  const responses: Record<string, unknown> = {};
-  for (const path of PATHS.filter((each) => each.startsWith(`${part}.`))) {
-    put(responses, path.replaceAll('*', '0').split('.'), value);
-  }
-  return JSON.stringify(responses[part]);
-}
 
 /** Sets a value at a path. Leaves what is no object or list on the way as it is. */
 function put(node: Record<string, unknown>, [step = '', ...rest]: readonly string[], value: unknown): void {
@@ -47,33 +50,50 @@ function put(node: Record<string, unknown>, [step = '', ...rest]: readonly strin
   }
 }
 
-it.each(Object.entries(TEXTS))('a response full of %s gives no values, and is read in time', (_what, text) => {
-  for (const value of [text, [{ channelExternalLinkViewModel: { link: { content: text } } }]]) {
-    for (const { fields } of [
-      readPage(parsed(responseFullOf('page', value))),
-      readPanel(parsed(responseFullOf('about', value))),
-    ]) {
-      expect(fields.filter(({ field }) => /Count$|At$|country|customUrl/.test(field))).toEqual([]);
-    }
-  }
-  const wrapped = { simpleText: text };
+/** Every object, with the same value at all of its members. */
+const objectsFullOf = (value: unknown) =>
+  OBJECT_NAMES.map((object) => {
+    const { names, members, texts = 'other' } = layoutOf(object);
+    const full = {};
+    for (const path of [...Object.values(members).flat(), texts])
+      put(full, path.replaceAll('*', '0').split('.'), value);
+    return Object.fromEntries(names.map((name) => [name, full]));
+  });
+
+it.each(Object.entries(TEXTS))('objects full of %s have no values, and are read in time', (_what, text) => {
+  const links = [{ channelExternalLinkViewModel: { title: text, link: { content: text } } }];
+  for (const { fields } of [text, links].flatMap((value) => objectsFullOf(value).flatMap(readObjects)))
+    for (const [field, reading] of Object.entries(fields))
+      if (/Id$|Count$|At$|country|customUrl/.test(field)) expect(reading).not.toHaveProperty('value');
+});
+
+it.each(Object.entries(TEXTS))('everything else that is read in responses may be %s', (_what, text) => {
+  const url = { browseId: text, urlEndpoint: { url: text } };
+  const alerts = [{ alertRenderer: { type: 'ERROR', text } }];
+  const { alert } = readPage({ alerts, onResponseReceivedActions: [{ navigateAction: { endpoint: url } }] });
+  expect(saysGone(alert ?? '')).toBe(false);
+  expect(saysGone(text)).toBe(false);
+  expect(readEndpoint({ endpoint: url })).toMatchObject({ browseId: undefined, target: undefined });
+  const title = { title: { simpleText: 'T' } };
   const channelRenderer = {
-    channelId: 'UCreplayLighthouse000001',
-    title: { simpleText: 'T' },
-    subscriberCountText: wrapped,
-    videoCountText: wrapped,
+    ...{ channelId: ID, ...title, subscriberCountText: text, videoCountText: text, descriptionSnippet: text },
     navigationEndpoint: { browseEndpoint: { canonicalBaseUrl: text } },
   };
-  const contents = [{ itemSectionRenderer: { contents: [{ channelRenderer }] } }];
   const hit = { title: 'T', customUrl: null, subscriberCount: null, videoCount: null };
+  const contents = [{ itemSectionRenderer: { contents: [{ channelRenderer }, { messageRenderer: { text } }] } }];
   expect(readSearchPage({ contents }).hits).toMatchObject([hit]);
+  expect(readFeed(`<feed><title>${text}</title><published>${text}</published></feed>`)?.publishedAt).toBeUndefined();
+  expect(readInitialData(Buffer.from(`ytInitialData = {${text}`))).toBeUndefined();
+  for (const read of [channels, search])
+    expect(read(Buffer.from(JSON.stringify({ items: [{ id: text }] })))?.list).toBe(null);
+  expect(plainTitle(decodeReferences(text)).length).toBeGreaterThan(0);
 });
 
 const MANY = 150_000;
 
 it.each([
   [readPage, `{"header":[${'0,'.repeat(MANY)}0],"alerts":[${'{},'.repeat(MANY)}{}]}`],
-  [readPanel, `{"onResponseReceivedEndpoints":[${'{},'.repeat(MANY)}{}]}`],
+  [readAbout, `{"onResponseReceivedEndpoints":[${'{},'.repeat(MANY)}{}]}`],
   [readSearchPage, `{"contents":[${'{"lockupViewModel":{}},{"channelRenderer":{}},'.repeat(MANY / 10)}0]}`],
 ] as const)('a response with a list of many elements is read: %o', (read, text) => {
   expect(read(parsed(text))).toBeDefined();
@@ -117,7 +137,7 @@ it('a response with values of wrong types anywhere is read', () => {
       const draw = () => numbers.next().value ?? 0;
       const members = Object.entries(body).map(([name, member]) => [name, withWrongValues(member, draw)]);
       const response = Object.fromEntries(members) as typeof body;
-      buildRecord('UCreplayLighthouse000001', readPage(response), readPanel(response));
+      buildRecord(ID, readPage(response), readAbout(response));
       readSearchPage(response);
       readEndpoint(response);
     }),
@@ -130,7 +150,7 @@ it('two targets of a page address that are deep objects are none', () => {
   expect(readEndpoint({ endpoint: { first: browseEndpoint, second: browseEndpoint } }).browseId).toBeUndefined();
 });
 
-it.each([readPage, readPanel, readSearchPage, readEndpoint])('a deeply nested response is read: %o', (read) => {
+it.each([readPage, readAbout, readSearchPage, readEndpoint])('a deeply nested response is read: %o', (read) => {
   const depth = 200_000;
   const inContents = `{"contents":${'['.repeat(depth)}${']'.repeat(depth)},"alerts":${'{"x":'.repeat(depth)}0${'}'.repeat(depth)}}`;
   expect(read(parsed(inContents))).toBeDefined();

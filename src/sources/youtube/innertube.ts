@@ -8,7 +8,7 @@ import { findYoutubeUrl, parseChannelId, parseHandle } from '../youtube-urls.ts'
 import { createClientVersion, PAGE_HEADERS, type WebClient } from './client-version.ts';
 import { type FeedReading, readFeed } from './feed.ts';
 import { readInitialData } from './initial-data.ts';
-import { type PageReading, readEndpoint, readPage, readPanel } from './readings.ts';
+import { type PageReading, readAbout, readEndpoint, readPage } from './page.ts';
 import { readSearchPage } from './search-page.ts';
 
 /** The origin in the content of requests, whatever origin they are sent to. */
@@ -128,12 +128,18 @@ export function createInnertube(options: InnertubeOptions) {
     };
   }
 
-  async function getAboutPage(page: string, signal: AbortSignal, redirects = 0): Promise<PageReading> {
+  async function getAboutPage(
+    channelId: string,
+    page: string,
+    signal: AbortSignal,
+    redirects = 0,
+  ): Promise<PageReading> {
     const url = `${origin}/${page}/about`;
     const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });
     const { location = '' } = response.headers;
     const target = findChannelPage(location);
-    if (target !== undefined && redirects < MAX_REDIRECTS) return getAboutPage(target, signal, redirects + 1);
+    if (target !== undefined && redirects < MAX_REDIRECTS)
+      return getAboutPage(channelId, target, signal, redirects + 1);
     if (findYoutubeUrl(location) === undefined) throwIfUnavailable(response, breakers.pages);
     // A page of status 404 may say that there is no such channel.
     const hasData = response.status === 200 || response.status === 404;
@@ -143,7 +149,7 @@ export function createInnertube(options: InnertubeOptions) {
     if (response.status === 200 && isOfOtherSite) {
       throw refused(response, 'HTML of another site with status 200', breakers.pages);
     }
-    if (data !== undefined) return readPage(data);
+    if (data !== undefined) return readPage(data, channelId);
     const problem = 'The video site sent a page without a channel.';
     if (response.status === 404) throw inconclusive(problem, 'status 404');
     throw invalid(problem, new Error(`status ${response.status}`));
@@ -165,12 +171,12 @@ export function createInnertube(options: InnertubeOptions) {
     clientVersion: clientVersion.state,
     browseChannel(channelId: string, { isWhole, signal }: BrowseOptions) {
       const mask = isWhole ? '' : `$fields=${CHANNEL_FIELD_MASK}&`;
-      return call(readPage, 'browse', { browseId: channelId }, signal, { mask });
+      return call((page) => readPage(page, channelId), 'browse', { browseId: channelId }, signal, { mask });
     },
     browseAboutTab: (channelId: string, signal: AbortSignal) =>
-      call(readPage, 'browse', { browseId: channelId, params: ABOUT_TAB }, signal),
+      call(readAbout, 'browse', { browseId: channelId, params: ABOUT_TAB }, signal),
     browseAboutPanel: (token: string, signal: AbortSignal) =>
-      call(readPanel, 'browse', { continuation: token }, signal),
+      call(readAbout, 'browse', { continuation: token }, signal),
     /** @param url a page of www.youtube.com */
     resolveUrl: (url: string, signal: AbortSignal) =>
       call(readEndpoint, 'navigation/resolve_url', { url }, signal, { breaker: breakers.names }),
@@ -178,7 +184,7 @@ export function createInnertube(options: InnertubeOptions) {
       call(readSearchPage, 'search', { query, params: CHANNELS_ONLY }, signal, { breaker: breakers.searches }),
     /** Loads the HTML page of a channel, which needs no client version (1.6 to 2.6 MB, 2026-09). */
     getAboutPage: (channelId: string, signal: AbortSignal) =>
-      breakers.pages.run(channelId, () => getAboutPage(`channel/${channelId}`, signal), signal),
+      breakers.pages.run(channelId, () => getAboutPage(channelId, `channel/${channelId}`, signal), signal),
     /** @returns `undefined` if there is no feed */
     getFeed: (channelId: string, signal: AbortSignal) =>
       breakers.feeds.run(channelId, () => getFeed(channelId, signal), signal),

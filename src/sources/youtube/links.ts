@@ -1,5 +1,4 @@
 import type { ChannelLink } from '../../domain/channel.ts';
-import { isJsonObject } from '../../lib/json.ts';
 import { firstAt, valuesAt } from '../json.ts';
 import { MAX_CHARACTERS } from '../text-limits.ts';
 import { findYoutubeUrl } from '../youtube-urls.ts';
@@ -23,13 +22,8 @@ const MAX_WRAPPERS = 2;
 /** The redirector's part plus an escaped URL. */
 const MAX_WRAPPER_CHARACTERS = 4 * MAX_CHARACTERS.url;
 
-/**
- * The links of an About panel (`links`, since 2023-11) or tab (`primaryLinks`, before). Empty if the part has no links,
- * `undefined` if they have an unknown form.
- */
-export function parseLinks(about: unknown): ChannelLink[] | undefined {
-  if (!isJsonObject(about)) return undefined;
-  const list = about.links ?? about.primaryLinks ?? [];
+/** The links of an About panel (since 2023-11) or tab (before); `undefined` if they have an unknown form. */
+export function parseLinks(list: unknown): ChannelLink[] | undefined {
   if (!Array.isArray(list)) return undefined;
   const shown = list.slice(0, MAX_LINKS).filter((link) => !isRemark(link));
   const links = shown.map(parseLink).filter((link) => link !== undefined);

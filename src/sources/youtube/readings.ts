@@ -1,136 +1,87 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Channel } from '../../domain/channel.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
-import { commonTextOf, firstAt, valuesAt, valuesNamed, walk } from '../json.ts';
-import { textWithin } from '../text-limits.ts';
-import { parseChannelId } from '../youtube-urls.ts';
-import { type FieldReadings, ofOneChannel, readFields } from './fields.ts';
-import { createFinder, type Find, findContinuationToken } from './kinds.ts';
-import * as layouts from './layouts.ts';
-import { textOf } from './texts.ts';
+import { walk } from '../json.ts';
+import { type FieldReadings, readFields } from './fields.ts';
+import { layoutOf, OBJECT_NAMES, type ObjectName } from './objects.ts';
 
-/** The content of a channel page: plain data of bounded size. */
-export interface PageReading extends FieldReadings {
-  /** True for every channel but system channels, games' topic channels and age gates. Such a page has About data. */
-  readonly isOrdinary: boolean;
-  readonly hasHeader: boolean;
-  /** True if the page names another interface language than English. */
-  readonly isForeign: boolean;
-  /** Other channels to which upstream redirects. */
-  readonly redirects: readonly string[];
-  /** The URL or path of a redirect that names no channel ID, such as `/@handle`. */
-  readonly redirectUrl: string | undefined;
-  /** The text of its error alert, `""` for one without a text; `undefined` when there is none. */
-  readonly alert: string | undefined;
-  /** Leads to the About panel. */
-  readonly aboutToken: string | undefined;
-  /** Where the values of the panel are, if not in a response of its own: on this page, or on a tab that must be loaded. */
-  readonly aboutTab: 'here' | 'elsewhere' | undefined;
+/** What one object of a response says. */
+export interface Reading {
+  readonly object: ObjectName;
+  /** Its name in the response. */
+  readonly name: string;
+  readonly fields: FieldReadings;
 }
 
-export function readPage(page: JsonObject): PageReading {
-  const find = createFinder({ page });
-  const { fields, signs } = readFields(find);
-  return {
-    fields: ofOneChannel(fields),
-    signs,
-    isOrdinary: isOrdinary(find),
-    hasHeader: HEADERS.flatMap(find).some(isJsonObject),
-    isForeign: isForeign(page, find),
-    redirects: findRedirects(page),
-    redirectUrl: findRedirectUrl(page),
-    alert: findAlertText(page),
-    aboutToken: findAboutToken(page),
-    aboutTab: findAboutTab(find),
+const OBJECT_OF = new Map(OBJECT_NAMES.flatMap((object) => layoutOf(object).names.map((name) => [name, object])));
+
+/** A page has five objects at most. */
+const MAX_READINGS = 50;
+
+/** Reads the objects of a response, wherever they are. Returns nothing if there are too many to compare. */
+export function readObjects(response: JsonObject): Reading[] {
+  const readings: Reading[] = [];
+  for (const [part, content] of Object.entries(response)) {
+    walk({ [part]: content }, (value, name = '') => {
+      const object = OBJECT_OF.get(name);
+      if (object === undefined || !isJsonObject(value)) return true;
+      const layout = layoutOf(object);
+      if (part !== 'contents' || layout.isContent) readings.push({ object, name, fields: readFields(value, layout) });
+      return readings.length <= MAX_READINGS;
+    });
+  }
+  return readings.length > MAX_READINGS ? [] : inOrder(readings);
+}
+
+/** Puts readings in the order of `OBJECTS`. Those of one object keep their order. */
+export function inOrder(readings: readonly Reading[]): Reading[] {
+  return readings.toSorted((one, other) => OBJECT_NAMES.indexOf(one.object) - OBJECT_NAMES.indexOf(other.object));
+}
+
+export function hasObject(readings: readonly Reading[], ...objects: readonly ObjectName[]): boolean {
+  return readings.some(({ object }) => objects.includes(object));
+}
+
+/** The first value of the field. */
+export function valueIn<Field extends keyof Channel>(
+  field: Field,
+  readings: readonly Reading[],
+): Channel[Field] | undefined {
+  const found = readings.map(({ fields }) => fields[field]).find((reading) => reading && 'value' in reading);
+  // The reader of a field returns values of its type.
+  return found && 'value' in found ? (found.value as Channel[Field]) : undefined;
+}
+
+/** The readings without those of parts that a response has several times in different forms, also without values. */
+export function unambiguous(readings: readonly Reading[]): Reading[] {
+  const isSame = (one: Reading, other: Reading) =>
+    layoutOf(one.object).part !== layoutOf(other.object).part || isDeepStrictEqual(one.fields, other.fields);
+  return readings.filter((reading) => readings.every((other) => isSame(reading, other)));
+}
+
+/** The readings without those of objects that name another channel, by its ID or else by its handle. */
+export function ofChannel(channelId: string, readings: readonly Reading[]): Reading[] {
+  const idOf = (reading: Reading) => valueIn('channelId', [reading]);
+  const notOfOthers = readings.filter((reading) => (idOf(reading) ?? channelId) === channelId);
+  const handle = valueIn(
+    'customUrl',
+    notOfOthers.filter((reading) => idOf(reading) !== undefined),
+  )?.toLowerCase();
+  const isOfHandle = (reading: Reading) => {
+    const named = valueIn('customUrl', [reading])?.toLowerCase();
+    return idOf(reading) !== undefined || handle === undefined || named === undefined || named === handle;
   };
+  return notOfOthers.filter(isOfHandle);
 }
-
-/** The content of a response to an About token. */
-export function readPanel(about: JsonObject) {
-  const find = createFinder({ about });
-  return { ...readFields(find), hasPanel: find(layouts.ABOUT_PANEL).some(isJsonObject) };
-}
-
-/** An ordinary page whose metadata are lost has a microformat, which system channels lack, and a page header, which games lack. */
-function isOrdinary(find: Find): boolean {
-  const has = (path: string) => find(path).some(isJsonObject);
-  const hasNames = has(layouts.METADATA) || (has(layouts.MICROFORMAT) && has(layouts.PAGE_HEADER));
-  return hasNames && find(layouts.CAROUSEL_DETAILS).length === 0;
-}
-
-/** Endpoints that lead to a video, a short or a playlist. */
-const VIDEO_ENDPOINTS = ['watchEndpoint', 'reelWatchEndpoint', 'watchPlaylistEndpoint'];
-
-/** The target of a page address: a page of the site, or another address. */
-export function readEndpoint(body: JsonObject) {
-  const endpoint = firstAt(body, 'endpoint');
-  return {
-    isVideo: VIDEO_ENDPOINTS.some((name) => firstAt(endpoint, name) !== undefined),
-    browseId: commonTextOf(valuesNamed(endpoint, 'browseId').map((id) => textWithin(id, 'url'))),
-    target: textWithin(firstAt(endpoint, 'urlEndpoint.url'), 'url'),
-  };
-}
-
-const HEADERS = [layouts.PAGE_HEADER, layouts.C4_HEADER, layouts.INTERACTIVE_HEADER];
-
-/** Enough to find one that differs from the requested ID. */
-const MAX_REDIRECTS_READ = 2;
-
-const REDIRECT = 'onResponseReceivedActions.*.navigateAction.endpoint';
-
-function findRedirects(page: JsonObject): string[] {
-  const endpoints = valuesAt(page, REDIRECT);
-  const targets = endpoints.flatMap((endpoint) => TARGETS.flatMap((path) => valuesAt(endpoint, path)));
-  const channelIds = targets.map((target) => parseChannelId(textWithin(target, 'url') ?? ''));
-  return [...new Set(channelIds.filter((id) => id !== undefined))].slice(0, MAX_REDIRECTS_READ);
-}
-
-function findRedirectUrl(page: JsonObject): string | undefined {
-  const urls = valuesAt(page, `${REDIRECT}.urlEndpoint.url`).map((url) => textWithin(url, 'url'));
-  return urls.find((url) => url !== undefined && parseChannelId(url) === undefined);
-}
-
-const TARGETS = ['browseEndpoint.browseId', 'urlEndpoint.url'];
-
-function findAboutTab(find: Find): PageReading['aboutTab'] {
-  if ([layouts.HTML_PANEL, layouts.ABOUT_TAB].flatMap(find).some(isJsonObject)) return 'here';
-  // Headers from before the panel, and those of games' "Topic" channels, which kept their tab (seen 2026-07).
-  const headers = [layouts.C4_HEADER, layouts.INTERACTIVE_HEADER].flatMap(find);
-  return headers.length > 0 ? 'elsewhere' : undefined;
-}
-
-const SIGN_IN = 'https://accounts.google.com/ServiceLogin?';
-
-/** The field mask removes the language itself, but the sign-in links in the header contain it. */
-function isForeign(page: JsonObject, find: Find): boolean {
-  const signIns = valuesNamed(firstAt(page, 'header'), 'url').filter((url) =>
-    textWithin(url, 'url')?.startsWith(SIGN_IN),
-  );
-  const linked = signIns.slice(0, MAX_SIGN_INS).map((url) => URL.parse(String(url))?.searchParams.get('hl'));
-  const language = textWithin(find(layouts.LANGUAGE)[0], 'language') ?? linked.find(Boolean);
-  return language !== undefined && language !== null && !/^en(?:[-_]|$)/i.test(language);
-}
-
-/** Headers have two. */
-const MAX_SIGN_INS = 100;
 
 /**
- * Finds the About token in the header of a channel page. Panels elsewhere on the page belong to shelves ("Featured
- * Channels"). All panels of the header are the same.
+ * The readings of the page's channel. That is the requested one, unless the page names others only, and the metadata name one of
+ * them: to this one YouTube has redirected, if no object has another title.
  */
-function findAboutToken(page: JsonObject): string | undefined {
-  const panels = valuesNamed(firstAt(page, 'header'), 'showEngagementPanelEndpoint');
-  return textWithin(findContinuationToken(panels), 'token');
-}
-
-/** The longest known alert has 140 characters. */
-const MAX_ALERT_CHARACTERS = 500;
-
-function findAlertText(page: JsonObject): string | undefined {
-  let alert: object | undefined;
-  walk(firstAt(page, 'alerts'), (value, name = '') => {
-    const type = firstAt(value, 'type');
-    const isError = /^alert\w*(?:Renderer|ViewModel)$/.test(name) && typeof type === 'string' && type.endsWith('ERROR');
-    if (isError) alert ??= value;
-    return alert === undefined;
-  });
-  return alert === undefined ? undefined : (textOf(firstAt(alert, 'text')) ?? '').slice(0, MAX_ALERT_CHARACTERS);
+export function ofPage(requestedId: string, readings: readonly Reading[]): Reading[] {
+  const isRequested = readings.some((reading) => valueIn('channelId', [reading]) === requestedId);
+  const titles = readings.map((reading) => valueIn('title', [reading])).filter((title) => title !== undefined);
+  const metadata = unambiguous(readings.filter(({ object }) => object === 'metadata'));
+  const target = isRequested || new Set(titles).size > 1 ? undefined : valueIn('channelId', metadata);
+  return unambiguous(ofChannel(target ?? requestedId, readings));
 }

@@ -4,7 +4,6 @@ import type { JsonObject } from '../../lib/json.ts';
 import { commonTextOf, firstAt, namesIn, valuesAt, valuesNamed, walk } from '../json.ts';
 import { textWithin } from '../text-limits.ts';
 import { avatarOfHit, parseHandle } from '../youtube-urls.ts';
-import { CONTINUATION_ITEMS } from './layouts.ts';
 import { type CountNoun, parseCount, partsOf, textOf } from './texts.ts';
 
 /** The parts that may have the list. Items are found anywhere in them. */
@@ -41,6 +40,8 @@ const END_OF_LIST = /\bno more results\b/i;
 const MESSAGE_TEXTS = ['text', 'title', 'bodyText'];
 const MESSAGE = /^(?:\w*message|backgroundPromo|emptyState)(?:Renderer|ViewModel)$/i;
 
+/** The items that lead to the next page of a list. */
+const CONTINUATION_ITEMS = ['continuationItemViewModel', 'continuationItemRenderer'];
 /** Elements of a page's lists that are not results. */
 const CONTAINERS = ['itemSectionRenderer', 'appendContinuationItemsAction'];
 /** Results and remarks that are no channels. What is inside them is not read. */

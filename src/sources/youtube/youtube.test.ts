@@ -87,6 +87,16 @@ describe('a record', () => {
     expect(channel).toMatchObject({ channelId: 'UCreplayQuiet00000000007', viewCount: '1', links: [] });
   });
 
+  it('has nothing of a panel of another channel, however often YouTube sends it', async () => {
+    const panel = { channelId: 'UCreplayOther00000000001', country: 'Japan', viewCountText: '5 views' };
+    replay.misbehave('about', respondWithJson({ onResponseReceivedEndpoints: [{ aboutChannelViewModel: panel }] }));
+    for (const channelId of [LIGHTHOUSE, HEADER_TOKEN, GAME]) {
+      const { channel, isComplete } = await load(channelId);
+      expect(channel, channelId).toMatchObject({ channelId, country: null, viewCount: null, links: null });
+      expect(isComplete).toBe(false);
+    }
+  });
+
   it('does not wait for a panel that never arrives', async () => {
     const clock = createManualClock();
     const source = createTestYoutubeSource(replay.origin, { clock });

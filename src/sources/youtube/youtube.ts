@@ -21,8 +21,8 @@ import {
   YOUTUBE_WEB,
   type YoutubeBreakers,
 } from './innertube.ts';
-import type { PageReading } from './readings.ts';
-import { buildRecord, type FieldObserver, readPageField, showsChannel } from './record.ts';
+import type { PageReading } from './page.ts';
+import { buildRecord, type FieldObserver, showsChannel } from './record.ts';
 
 /** A loaded channel page waits for the About data. */
 export const ABOUT_MS = 3_000;
@@ -107,7 +107,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
   }
 
   async function readRecord(requestedId: string, page: PageReading, signal: AbortSignal, panel: Promise<About>) {
-    const channelId = readPageField('channelId', page) ?? requestedId;
+    const channelId = page.channelId ?? requestedId;
     // Limits the wait: a failed panel must not fail the page.
     const loading = withDeadline(clock, ABOUT_MS, signal, async (patience) =>
       completeAbout(innertube, channelId, page, await panel, patience),

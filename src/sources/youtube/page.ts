@@ -1,0 +1,98 @@
+import type { JsonObject } from '../../lib/json.ts';
+import { commonTextOf, firstAt, valuesAt, valuesNamed, walk } from '../json.ts';
+import { textWithin } from '../text-limits.ts';
+import { parseChannelId } from '../youtube-urls.ts';
+import { layoutOf } from './objects.ts';
+import { ofPage, type Reading, readObjects, unambiguous, valueIn } from './readings.ts';
+import { textOf } from './texts.ts';
+
+/** The content of a channel page: plain data of bounded size. */
+export interface PageReading {
+  /** The objects of one channel. */
+  readonly readings: readonly Reading[];
+  /** The ID that they name. It differs from the requested one if upstream redirects. */
+  readonly channelId: string | undefined;
+  /** Other channels to which upstream redirects. */
+  readonly redirects: readonly string[];
+  /** The URL or path of a redirect that names no channel ID, such as `/@handle`. */
+  readonly redirectUrl: string | undefined;
+  /** The text of its error alert, `""` for one without a text; `undefined` when there is none. */
+  readonly alert: string | undefined;
+  /** Leads to the About panel. */
+  readonly aboutToken: string | undefined;
+}
+
+export function readPage(page: JsonObject, requestedId: string): PageReading {
+  const readings = ofPage(requestedId, readObjects(page));
+  return {
+    readings,
+    channelId: valueIn('channelId', readings),
+    redirects: findRedirects(page),
+    redirectUrl: findRedirectUrl(page),
+    alert: findAlertText(page),
+    aboutToken: findAboutToken(page),
+  };
+}
+
+/** The About data in a response to an About token, or in a page. */
+export function readAbout(response: JsonObject): Reading[] {
+  return unambiguous(readObjects(response).filter(({ object }) => layoutOf(object).part === 'about'));
+}
+
+/** Endpoints that lead to a video, a short or a playlist. */
+const VIDEO_ENDPOINTS = ['watchEndpoint', 'reelWatchEndpoint', 'watchPlaylistEndpoint'];
+
+/** The target of a page address: a page of the site, or another address. */
+export function readEndpoint(body: JsonObject) {
+  const endpoint = firstAt(body, 'endpoint');
+  return {
+    isVideo: VIDEO_ENDPOINTS.some((name) => firstAt(endpoint, name) !== undefined),
+    browseId: commonTextOf(valuesNamed(endpoint, 'browseId').map((id) => textWithin(id, 'url'))),
+    target: textWithin(firstAt(endpoint, 'urlEndpoint.url'), 'url'),
+  };
+}
+
+/** Enough to find one that differs from the requested ID. */
+const MAX_REDIRECTS_READ = 2;
+
+const REDIRECT = 'onResponseReceivedActions.*.navigateAction.endpoint';
+
+function findRedirects(page: JsonObject): string[] {
+  const endpoints = valuesAt(page, REDIRECT);
+  const targets = endpoints.flatMap((endpoint) => TARGETS.flatMap((path) => valuesAt(endpoint, path)));
+  const channelIds = targets.map((target) => parseChannelId(textWithin(target, 'url') ?? ''));
+  return [...new Set(channelIds.filter((id) => id !== undefined))].slice(0, MAX_REDIRECTS_READ);
+}
+
+function findRedirectUrl(page: JsonObject): string | undefined {
+  const urls = valuesAt(page, `${REDIRECT}.urlEndpoint.url`).map((url) => textWithin(url, 'url'));
+  return urls.find((url) => url !== undefined && parseChannelId(url) === undefined);
+}
+
+const TARGETS = ['browseEndpoint.browseId', 'urlEndpoint.url'];
+
+/**
+ * Finds the About token in the header of a channel page. Panels elsewhere on the page belong to shelves ("Featured
+ * Channels"). All panels of the header are the same.
+ */
+function findAboutToken(page: JsonObject): string | undefined {
+  const panels = valuesNamed(firstAt(page, 'header'), 'showEngagementPanelEndpoint');
+  const tokens = valuesNamed(panels, 'continuationCommand').map((command) =>
+    textWithin(firstAt(command, 'token'), 'token'),
+  );
+  return tokens.find((token) => token !== undefined && token !== '');
+}
+
+/** The longest known alert has 140 characters. */
+const MAX_ALERT_CHARACTERS = 500;
+
+function findAlertText(page: JsonObject): string | undefined {
+  let alert: object | undefined;
+  walk(firstAt(page, 'alerts'), (value, name = '') => {
+    const type = firstAt(value, 'type');
+    const isError = /^alert\w*(?:Renderer|ViewModel)$/.test(name) && typeof type === 'string' && type.endsWith('ERROR');
+    if (isError) alert ??= value;
+    return alert === undefined;
+  });
+  return alert === undefined ? undefined : (textOf(firstAt(alert, 'text')) ?? '').slice(0, MAX_ALERT_CHARACTERS);
+}

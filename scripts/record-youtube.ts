@@ -25,7 +25,7 @@ import { layoutOf, OBJECT_NAMES, type ObjectLayout } from '../src/sources/youtub
 /** Objects that are read besides those of `objects.ts`: alerts, redirects, tokens, targets of names, errors, results of a search. */
 const OTHER_OBJECTS = (
   'alertRenderer alertWithButtonRenderer alertViewModel navigateAction continuationCommand endpoint error ' +
-  'channelRenderer lockupViewModel messageRenderer backgroundPromoRenderer'
+  'sectionListRenderer channelRenderer lockupViewModel messageRenderer backgroundPromoRenderer'
 ).split(' ');
 
 /** Names of members in them, in texts and in links. */
@@ -33,7 +33,7 @@ const OTHER_NAMES = (
   'simpleText content runs text type code status token estimatedResults channelExternalLinkViewModel title link commandRuns onTap ' +
   'innertubeCommand navigationEndpoint urlEndpoint url endpoint browseEndpoint browseId canonicalBaseUrl channelId ' +
   'descriptionSnippet thumbnail contentType contentId contentImage thumbnailViewModel lockupMetadataViewModel ' +
-  'rendererContext commandContext bodyText'
+  'rendererContext commandContext bodyText contents'
 ).split(' ');
 
 const LAYOUTS = OBJECT_NAMES.map(layoutOf);
@@ -225,7 +225,7 @@ function pruned(response: RecordedCall, keep: readonly string[]): unknown {
     if (depth > MAX_DEPTH) return undefined;
     if (Array.isArray(value)) {
       const elements = value.map((element) => prune(element, objects, isKnown, depth + 1));
-      return elements.some((element) => element !== undefined) ? elements.filter(isNotEmpty) : undefined;
+      return isKnown || elements.some(isNotEmpty) ? elements.filter(isNotEmpty) : undefined;
     }
     if (!isJsonObject(value)) return isKnown ? redact('', value) : undefined;
     const members = Object.entries(value).flatMap(([name, member]) => {

@@ -41,11 +41,6 @@ export function parseCount(text: string, noun: CountNoun): string | undefined {
   return zeros === undefined ? shifted(number, 0) : shifted(number.slice(0, -1), zeros);
 }
 
-/** True for a count that is the same in every language: digits only, not grouped, not abbreviated. */
-export function isPlainCount(text: string): boolean {
-  return /^\d+$/.test(wordsOf(text)[0] ?? '');
-}
-
 function wordsOf(text: string): string[] {
   return text.trim().toLowerCase().split(/\s+/);
 }

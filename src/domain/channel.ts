@@ -105,7 +105,12 @@ export interface SearchHit
 export function hitOf(channel: Channel): SearchHit {
   const { channelId, title, description, customUrl, subscriberCount, videoCount, banner, avatar } = channel;
   return {
-    ...{ channelId, title, description, customUrl, subscriberCount, videoCount },
+    channelId,
+    title,
+    description,
+    customUrl,
+    subscriberCount,
+    videoCount,
     banner: banner === null ? 'absent' : 'present',
     avatar: avatar === null ? 'absent' : 'present',
   };

@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)('the console', () => {
       /^source youtube: .*\s+image hosts: .*\s+What to do: This machine cannot reach YouTube.*Guide$/,
     );
     expect(await page.locator('#sources').innerText()).toContain('breaker open: records, searches');
-    expect(await page.locator('#sources .detail').innerText()).toBe('12 upstream_timeout, 1 upstream_invalid');
+    expect(await page.locator('#sources').innerText()).toContain(': 12 upstream_timeout, 1 upstream_invalid.');
     await expectSound(page);
     await page.locator('#conditions div').first().getByText('Guide').click();
     await page.waitForURL(/\/guide\/operating\.html#when-redis-fails$/);

@@ -13,11 +13,9 @@ interface PageProps {
   /** What the service has told since the page was opened, oldest first. */
   readonly polls: ReadonlySignal<readonly ConsoleState[]>;
   readonly isUnreachable: ReadonlySignal<boolean>;
-  /** For how many polls the charts have room. */
-  readonly moments: number;
 }
 
-export function Console({ polls, isUnreachable, moments }: PageProps) {
+export function Console({ polls, isUnreachable }: PageProps) {
   const state = polls.value.at(-1);
   return (
     <>
@@ -50,7 +48,7 @@ export function Console({ polls, isUnreachable, moments }: PageProps) {
       {state && (
         <main>
           <Conditions conditions={state.conditions} />
-          <Traffic polls={polls.value} moments={moments} />
+          <Traffic polls={polls.value} />
           <Sources state={state} />
           <Purge />
           <Card id="settings" heading="Settings" class="wide">

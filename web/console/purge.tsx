@@ -1,6 +1,10 @@
 import { useState } from 'preact/hooks';
 import { Card } from '../parts/card.tsx';
 
+function outcomeOf({ detail, channelId }: { detail?: string; channelId?: string | null }): string {
+  return detail ?? (channelId === null ? 'Removed what was stored for that name.' : `Purged ${channelId}.`);
+}
+
 /** Asks the service to remove what it stores of a channel. */
 export function Purge() {
   const [outcome, setOutcome] = useState('');
@@ -13,9 +17,7 @@ export function Purge() {
       method: 'POST',
       headers: { 'x-pennant-console': 'purge' },
     }).catch(() => undefined);
-    const reply = await response?.json();
-    const done = reply?.channelId === null ? 'Removed what was stored for that name.' : `Purged ${reply?.channelId}.`;
-    setOutcome(response === undefined ? 'No response.' : response.ok ? done : reply.detail);
+    setOutcome(response === undefined ? 'No response.' : outcomeOf(await response.json()));
   }
 
   return (

@@ -1,5 +1,5 @@
 import { IMAGE_SOURCE } from '../../src/domain/source-status.ts';
-import type { ConsoleState } from '../../src/private/state.ts';
+import type { ConsoleState, SourceReading } from '../../src/private/state.ts';
 import { Card } from '../parts/card.tsx';
 import { formatCount } from '../parts/numbers.ts';
 import { Status } from '../parts/status.tsx';
@@ -17,36 +17,32 @@ const COLUMNS = [
 
 /** The sources and their breakers, with their calls since the service was started. */
 export function Sources({ state: { sources, totals } }: { state: ConsoleState }) {
-  const rows = sources.map(({ name, problems }) => {
-    const calls = Object.entries(totals.sources[name] ?? {});
-    const failed = calls.filter(([outcome, count]) => !GOOD_OUTCOMES.has(outcome) && count > 0);
-    const isWell = problems.length === 0;
-    return {
-      cells: [
-        name,
-        <Status key={name} isWell={isWell}>
-          {isWell ? 'ready' : `breaker open: ${problems.map((problem) => partOf(name, problem.name)).join(', ')}`}
-        </Status>,
-        formatCount(sum(calls)),
-        formatCount(sum(failed)),
-      ],
-      // Below the row, because a column would leave no room for the others. The conditions explain breakers.
-      detail: failed.map(([outcome, count]) => `${formatCount(count)} ${outcome}`).join(', '),
-    };
+  const counted = sources.map((source) => {
+    const calls = Object.entries(totals.sources[source.name] ?? {});
+    return { source, calls, failed: calls.filter(([outcome, count]) => !GOOD_OUTCOMES.has(outcome) && count > 0) };
   });
+  const rows = counted.map(({ source, calls, failed }) => ({
+    cells: [source.name, <State key={source.name} of={source} />, formatCount(sum(calls)), formatCount(sum(failed))],
+  }));
   return (
     <Card id="sources" heading="Calls to YouTube since the start">
       <Table columns={COLUMNS} rows={rows} />
-      {sources.map(
-        ({ name, clientVersion }) =>
-          clientVersion && (
-            <p key={name} class="muted">
-              YouTube client version: {clientVersion.version} ({VERSION_ORIGINS[clientVersion.origin]}).
-            </p>
-          ),
-      )}
+      {counted.map(({ source: { name, clientVersion }, failed }) => (
+        <p key={name} class="muted">
+          {failed.length > 0 &&
+            `Failures of ${name}: ${failed.map(([outcome, count]) => `${formatCount(count)} ${outcome}`).join(', ')}. `}
+          {clientVersion &&
+            `YouTube client version: ${clientVersion.version} (${VERSION_ORIGINS[clientVersion.origin]}).`}
+        </p>
+      ))}
     </Card>
   );
+}
+
+function State({ of: { name, problems } }: { of: SourceReading }) {
+  const stopped = problems.map((problem) => partOf(name, problem.name));
+  if (stopped.length === 0) return <Status isWell>ready</Status>;
+  return <Status isWell={false}>{`breaker open: ${stopped.join(', ')}`}</Status>;
 }
 
 /** The calls that a breaker stops: those of "youtube feeds" are the feeds of "youtube". */

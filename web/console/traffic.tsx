@@ -1,6 +1,6 @@
 import type { ConsoleState } from '../../src/private/state.ts';
 import { Card, Facts } from '../parts/card.tsx';
-import { BarRow, Legend, LogLines, StackedBars } from '../parts/charts.tsx';
+import { BarRow, DurationLines, Legend, StackedBars } from '../parts/charts.tsx';
 import { formatCount } from '../parts/numbers.ts';
 import { formatDurationOf, growthSince, lookupFigures, quantile } from './figures.ts';
 
@@ -26,28 +26,21 @@ const LOOKUP_OUTCOMES = [
   { name: 'stale', label: 'Stale hit' },
   { name: 'miss', label: 'Miss' },
 ] as const;
-const TIMES = ['15 min ago', '10', '5', 'now'];
-
-interface TrafficProps {
-  readonly polls: readonly ConsoleState[];
-  readonly moments: number;
-}
 
 type Totals = ConsoleState['totals'];
 
 /** Charts of what happened since the page was opened, beside the figures since the service was started. */
-export function Traffic({ polls, moments }: TrafficProps) {
+export function Traffic({ polls }: { polls: readonly ConsoleState[] }) {
   const last = polls.at(-1);
   if (last === undefined) return null;
   const { totals, encoder } = last;
   const steps = polls.slice(1).map((state, at) => growthBetween(polls[at], state));
-  const axes = { moments, times: TIMES };
   return (
     <>
-      <Requests {...{ steps, totals, axes }} />
-      <Latency {...{ steps, totals, axes }} />
+      <Requests steps={steps} totals={totals} />
+      <Latency steps={steps} totals={totals} />
       <Lookups totals={totals} />
-      <Encoders {...{ polls, totals, encoder, axes }} />
+      <Encoders polls={polls} totals={totals} encoder={encoder} />
     </>
   );
 }
@@ -57,27 +50,27 @@ function growthBetween(earlier: ConsoleState | undefined, { startedAtMs, totals 
   return growthSince(totals, startedAtMs === earlier?.startedAtMs ? earlier.totals : {});
 }
 
-interface Axes {
-  readonly axes: { readonly moments: number; readonly times: readonly string[] };
+interface TrafficProps {
+  /** What happened between two polls, oldest first. */
+  readonly steps: readonly Totals[];
+  readonly totals: Totals;
 }
 
-function Requests({ steps, totals, axes }: Axes & { steps: readonly Totals[]; totals: Totals }) {
+function Requests({ steps, totals }: TrafficProps) {
   return (
     <Card id="requests" heading="Requests since the start" class="double">
       <Legend
         entries={OUTCOMES.map((outcome) => ({ ...outcome, value: formatCount(totals.requests[outcome.name]) }))}
       />
       <StackedBars
-        label="Requests by outcome since you opened this page"
         series={OUTCOMES.map(({ name }) => ({ name, values: steps.map(({ requests }) => requests[name]) }))}
-        unit="Since you opened this page: requests in 5 s"
-        {...axes}
+        label="Since you opened this page: requests in 5 s"
       />
     </Card>
   );
 }
 
-function Latency({ steps, totals, axes }: Axes & { steps: readonly Totals[]; totals: Totals }) {
+function Latency({ steps, totals }: TrafficProps) {
   const figures = QUANTILES.map(({ name, share }) => ({
     name,
     label: name,
@@ -86,17 +79,12 @@ function Latency({ steps, totals, axes }: Axes & { steps: readonly Totals[]; tot
   return (
     <Card id="latency" heading="Response time since the start">
       <Legend entries={figures} />
-      <LogLines
-        label="Response time since you opened this page"
+      <DurationLines
         series={QUANTILES.map(({ name, share }) => ({
           name,
           values: steps.map(({ latency }) => quantile(latency, share)),
         }))}
-        unit="Since you opened this page: response time"
-        labels={['10 s', '1 s', '100 ms', '10 ms', '1 ms', '0.1 ms']}
-        lowest={0.0001}
-        highest={10}
-        {...axes}
+        label="Since you opened this page: response time"
       />
     </Card>
   );
@@ -117,9 +105,9 @@ function Lookups({ totals }: { totals: Totals }) {
   );
 }
 
-type EncodersProps = Axes & Pick<ConsoleState, 'encoder' | 'totals'> & { polls: readonly ConsoleState[] };
+type EncodersProps = Pick<ConsoleState, 'encoder' | 'totals'> & { polls: readonly ConsoleState[] };
 
-function Encoders({ polls, totals, encoder: { queued, running, processes, refused, restarts }, axes }: EncodersProps) {
+function Encoders({ polls, totals, encoder: { queued, running, processes, refused, restarts } }: EncodersProps) {
   const facts = {
     Encoded: formatCount(totals.encoding['+Inf'] ?? 0),
     'Time, p50': formatDurationOf(quantile(totals.encoding, 0.5)),
@@ -135,10 +123,8 @@ function Encoders({ polls, totals, encoder: { queued, running, processes, refuse
         Now {running} running, {queued} waiting, {processes} started.
       </p>
       <StackedBars
-        label="Images that waited for an encoder since you opened this page"
         series={[{ name: 'queue', values: polls.map(({ encoder }) => encoder.queued) }]}
-        unit="Since you opened this page: images that wait"
-        {...axes}
+        label="Since you opened this page: images that wait"
       />
     </Card>
   );

@@ -1,7 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { formatCount } from './numbers.ts';
 
-/* Charts over time, the newest moment at the right. The legend beside a chart has its figures. */
+/* Charts over time, the newest moment at the right. */
+
+/** The time between two moments, and how many a chart has room for: a quarter of an hour. */
+export const STEP_MS = 5_000;
+export const MOMENTS = 180;
+const TIMES = ['15 min ago', '10', '5', 'now'];
 
 const WIDTH = 600;
 const HEIGHT = 100;
@@ -14,25 +19,20 @@ interface Series {
 }
 
 interface ChartProps {
-  /** Describes the chart to screen readers. */
+  /** Describes the chart, also to screen readers. */
   readonly label: string;
   readonly series: readonly Series[];
-  /** For how many moments there is room. */
-  readonly moments: number;
-  readonly unit: string;
-  /** Of the time axis, equally spaced. */
-  readonly times: readonly string[];
 }
 
 /** Stacked bars, one column for each moment. */
-export function StackedBars({ label, series, moments, ...axes }: ChartProps) {
+export function StackedBars({ label, series }: ChartProps) {
   const count = series[0]?.values.length ?? 0;
   const heights = Array.from({ length: count }, (_, at) => series.map(({ values }) => values[at] ?? 0));
   const highest = Math.max(1, ...heights.map((column) => column.reduce((sum, value) => sum + value, 0)));
-  const width = WIDTH / moments;
+  const width = WIDTH / MOMENTS;
   const labels = [highest, highest % 2 === 0 ? highest / 2 : '', 0].map(formatCount);
   return (
-    <Plot label={label} labels={labels} {...axes}>
+    <Plot label={label} labels={labels}>
       {heights.map((column, at) => {
         let top = HEIGHT;
         return column.map((value, index) => {
@@ -46,24 +46,18 @@ export function StackedBars({ label, series, moments, ...axes }: ChartProps) {
   );
 }
 
-interface LogChartProps extends ChartProps {
-  /** Powers of ten of the vertical axis. Smaller and greater values are drawn at its ends. */
-  readonly lowest: number;
-  readonly highest: number;
-  /** From top to bottom, one for each power of ten. */
-  readonly labels: readonly string[];
-}
+/** One for each power of ten, from 10 to 0.0001 s. */
+const POWERS = ['10 s', '1 s', '100 ms', '10 ms', '1 ms', '0.1 ms'];
 
-/** Lines over a logarithmic scale. A moment without a value is a gap, which a dashed line crosses. */
-export function LogLines({ label, series, moments, lowest, highest, ...axes }: LogChartProps) {
-  const span = Math.log(highest / lowest);
-  const heightOf = (value: number) =>
-    HEIGHT - (Math.log(Math.min(highest, Math.max(lowest, value)) / lowest) / span) * HEIGHT;
+/** Durations in seconds as lines over a logarithmic scale. A moment without a value is a gap, which a dashed line crosses. */
+export function DurationLines({ label, series }: ChartProps) {
+  // Smaller and greater values are drawn at the ends of the axis.
+  const heightOf = (value: number) => HEIGHT * Math.min(1, Math.max(0, (1 - Math.log10(value)) / 5));
   return (
-    <Plot label={label} {...axes}>
+    <Plot label={label} labels={POWERS}>
       {series.map(({ name, values }) => {
         const points = values.flatMap((value, at) => {
-          const x = WIDTH - ((values.length - 1 - at) * WIDTH) / (moments - 1);
+          const x = WIDTH - ((values.length - 1 - at) * WIDTH) / (MOMENTS - 1);
           return value === null ? [] : [{ at, place: `${x} ${heightOf(value)}` }];
         });
         const bridge = points.map(({ place }, index) => `${index === 0 ? 'M' : 'L'}${place}`);
@@ -80,16 +74,16 @@ export function LogLines({ label, series, moments, lowest, highest, ...axes }: L
   );
 }
 
-interface PlotProps extends Pick<ChartProps, 'label' | 'unit' | 'times'> {
+interface PlotProps extends Pick<ChartProps, 'label'> {
   /** Of the vertical axis, equally spaced from top to bottom. */
   readonly labels: readonly string[];
   readonly children: ComponentChildren;
 }
 
-function Plot({ label, labels, unit, times, children }: PlotProps) {
+function Plot({ label, labels, children }: PlotProps) {
   return (
     <div class="plot">
-      <p class="unit">{unit}</p>
+      <p class="unit">{label}</p>
       <div class="axis">{spans(labels)}</div>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>
         {labels.map((text, at) => {
@@ -98,7 +92,7 @@ function Plot({ label, labels, unit, times, children }: PlotProps) {
         })}
         {children}
       </svg>
-      <p class="scale">{spans(times)}</p>
+      <p class="scale">{spans(TIMES)}</p>
     </div>
   );
 }

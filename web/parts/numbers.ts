@@ -9,8 +9,8 @@ export function formatCount(count: string | number) {
 
 export function formatBytes(bytes: number) {
   if (bytes < 1e3) return `${bytes} bytes`;
-  const [unit, size] = bytes < 1e6 ? ['kB', 1e3] : bytes < 1e9 ? ['MB', 1e6] : ['GB', 1e9];
-  return `${(bytes / Number(size)).toFixed(1)} ${unit}`;
+  if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
 export function formatDuration(ms: number) {

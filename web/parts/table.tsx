@@ -3,12 +3,7 @@ import type { ComponentChildren } from 'preact';
 interface TableProps {
   /** Numbers are aligned on the right. */
   readonly columns: readonly { readonly label: string; readonly isNumber?: boolean }[];
-  /** The detail of a row is a row of its own below it. */
-  readonly rows: readonly {
-    readonly cells: readonly ComponentChildren[];
-    readonly class?: string;
-    readonly detail?: string;
-  }[];
+  readonly rows: readonly { readonly cells: readonly ComponentChildren[]; readonly class?: string }[];
 }
 
 export function Table({ columns, rows }: TableProps) {
@@ -25,23 +20,14 @@ export function Table({ columns, rows }: TableProps) {
         </tr>
       </thead>
       <tbody>
-        {rows.map(({ cells, detail, ...attributes }, index) => (
-          <>
-            <tr key={index} {...(detail ? { class: 'has-detail' } : attributes)}>
-              {cells.map((cell, at) => (
-                <td key={at} class={classes[at]}>
-                  {cell}
-                </td>
-              ))}
-            </tr>
-            {detail && (
-              <tr class="detail">
-                <td class="muted" colSpan={columns.length}>
-                  {detail}
-                </td>
-              </tr>
-            )}
-          </>
+        {rows.map(({ cells, class: name }, index) => (
+          <tr key={index} class={name}>
+            {cells.map((cell, at) => (
+              <td key={at} class={classes[at]}>
+                {cell}
+              </td>
+            ))}
+          </tr>
         ))}
       </tbody>
     </table>

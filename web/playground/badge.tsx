@@ -21,15 +21,9 @@ const LOGOS = [
 /** The color of a badge without the parameter. */
 const DEFAULT_COLOR = '#dd4343';
 
-interface BadgeProps {
-  readonly address: PageAddress;
-  readonly base: string;
-  readonly record: ChannelRecord;
-  readonly images: ChannelImages;
-}
-
 /** A badge for a README: its options, the service's image for them, and the snippets. */
-export function Badge({ address, base, record, images }: BadgeProps) {
+export function Badge({ address, images }: { address: PageAddress; images: ChannelImages }) {
+  const { base, record } = images;
   const state = address.state.value;
   const { metric, style, label, color, logo } = state;
   const url = badgeUrl(base, record, state);

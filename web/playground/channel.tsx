@@ -65,8 +65,8 @@ export function Channel({ address, service, record }: ChannelProps) {
         <>
           <div class="columns">
             <div class="stack">
-              <ImagePanel {...{ address, base: service.base, record, images, choice }} />
-              <Badge {...{ address, base: service.base, record, images }} />
+              <ImagePanel address={address} images={images} choice={choice} />
+              <Badge address={address} images={images} />
             </div>
             <div class="stack">
               <RecordCard record={record} />

@@ -37,7 +37,9 @@ export function Devices({ record, images, bundledBanner, avatar, chosen, onChoos
           onClick={() => record && onChoose(variant)}
         >
           <span class="screen" aria-hidden="true">
-            <span class="banner">{!isBare && <Banner {...{ variant, images, bundledBanner }} />}</span>
+            <span class="banner">
+              {!isBare && <Banner variant={variant} images={images} bundledBanner={bundledBanner} />}
+            </span>
             <span class="head">
               <span class="face">{avatar && <img src={avatar} alt="" />}</span>
               <span class="who">

@@ -40,7 +40,7 @@ export function Gallery({ address, examples }: { address: PageAddress; examples:
       <ul class="samples">
         {examples.map(({ channelId, title, handle }) => (
           <li key={channelId}>
-            <ChannelLink class="sample" address={address} channel={handle ?? channelId}>
+            <ChannelLink class="card sample" address={address} channel={handle ?? channelId}>
               <Images of={bundledImages(channelId)} />
               <span class="sample-text">
                 <b>{title}</b>

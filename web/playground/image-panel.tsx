@@ -9,18 +9,17 @@ import { imageSnippets } from './image-snippets.ts';
 import { altOf, hasImage, type ImageChoice, imageUrl } from './image-url.ts';
 import type { ChannelImages } from './images.ts';
 import { Notice } from './notice.tsx';
-import type { ChannelRecord, LoadedImage } from './service.ts';
+import type { LoadedImage } from './service.ts';
 
 interface ImagePanelProps {
   readonly address: PageAddress;
-  readonly base: string;
-  readonly record: ChannelRecord;
   readonly images: ChannelImages;
   readonly choice: ImageChoice;
 }
 
 /** One image of the channel: its options, address, size and bytes, and the snippets. */
-export function ImagePanel({ address, base, record, images, choice }: ImagePanelProps) {
+export function ImagePanel({ address, images, choice }: ImagePanelProps) {
+  const { base, record } = images;
   if (!hasImage(record, choice.variant)) return null;
   const urlOf = (changes: Partial<ImageChoice>) => imageUrl(base, record, { ...choice, ...changes });
   const url = urlOf({});

@@ -3,8 +3,11 @@ import { imageUrl } from './image-url.ts';
 import { type Loading, startLoading } from './loading.ts';
 import type { ChannelRecord, LoadedImage, Service } from './service.ts';
 
-/** The images of one channel. Each is loaded once, when it is first shown. */
+/** One channel, and its images. Each is loaded once, when it is first shown. */
 export interface ChannelImages {
+  readonly record: ChannelRecord;
+  /** Of the URLs of the service. */
+  readonly base: string;
   readonly at: (url: string) => Loading<LoadedImage>;
   /** The variant at its usual width, as the devices show it. */
   readonly usual: (variant: Variant) => Loading<LoadedImage>;
@@ -22,6 +25,8 @@ export function createChannelImages(service: Service, record: ChannelRecord): Ch
   }
 
   return {
+    record,
+    base: service.base,
     at,
     usual: (variant) => at(imageUrl(service.base, record, { variant })),
     close() {

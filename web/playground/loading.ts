@@ -12,17 +12,11 @@ interface ProblemFields {
 
 /** A reason why something could not be loaded, in words for the visitor. */
 export class Problem extends Error {
-  readonly title: string;
-  readonly requestId: string;
-  readonly retryAfterMs: number;
-  readonly canRetry: boolean;
+  readonly fields: ProblemFields;
 
-  constructor({ title, detail, requestId = '', retryAfterMs = 0, canRetry = false }: ProblemFields) {
-    super(detail);
-    this.title = title;
-    this.requestId = requestId;
-    this.retryAfterMs = retryAfterMs;
-    this.canRetry = canRetry;
+  constructor(fields: ProblemFields) {
+    super(fields.detail);
+    this.fields = fields;
   }
 }
 

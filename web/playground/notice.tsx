@@ -7,17 +7,17 @@ export function Notice({ of }: { of: Loading<unknown> | undefined }) {
   const problem = of?.state.value.problem;
   return (
     <div role="status">
-      {problem && <Explanation key={problem.message + problem.requestId} problem={problem} retry={of.retry} />}
+      {problem && <Explanation key={problem.message + problem.fields.requestId} problem={problem} retry={of.retry} />}
     </div>
   );
 }
 
 function Explanation({ problem, retry }: { problem: Problem; retry: () => void }) {
-  const { title, message, requestId, retryAfterMs, canRetry } = problem;
+  const { title, detail, requestId, retryAfterMs = 0, canRetry } = problem.fields;
   return (
     <div class="notice">
       <p>
-        <strong>{title}.</strong> {message} {requestId && <span class="muted">Request {requestId}.</span>}
+        <strong>{title}.</strong> {detail} {requestId && <span class="muted">Request {requestId}.</span>}
       </p>
       {canRetry && <RetryButton afterMs={retryAfterMs} retry={retry} />}
     </div>

@@ -25,7 +25,8 @@ export function Playground({ address, isStarted }: { address: PageAddress; isSta
   });
   const { value: found, problem } = lookup?.state.value ?? {};
   const isHome = channel === '' || problem !== undefined || found?.results !== undefined;
-  const view = isHome ? 'home' : found === undefined ? 'loading' : 'channel';
+  const channelView = found === undefined ? 'loading' : 'channel';
+  const view = isHome ? 'home' : channelView;
   const title = found?.record?.title;
 
   useLayoutEffect(() => {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { type Cidr, EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../lib/ip-ranges.ts';
+import { type Cidr, embeddedIpv4 } from '../lib/ip-ranges.ts';
 
 /** The form of a value. */
 export interface Form<T> {
@@ -161,6 +161,8 @@ function readCidr(text: string): Cidr | undefined {
   if (!hasPlainForm || !ipaddr.isValidCIDR(text)) return undefined;
   const range = ipaddr.parseCIDR(text);
   const [address] = range;
+  // Addresses of clients in this form are read as IPv4.
+  if (address instanceof ipaddr.IPv6 && embeddedIpv4(address) !== undefined) return undefined;
   const network = (address instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(text);
   return network.toString() === address.toString() ? range : undefined;
 }
@@ -171,15 +173,9 @@ export const proxyCidr: Form<Cidr> = {
     'an address range such as 10.0.0.0/8 or 127.0.0.1/32, which begins with its first address and is not all addresses',
   read(text) {
     const range = readCidr(text);
-    return range !== undefined && range[1] > 0 && !isAllOfIpv4(range) ? range : undefined;
+    return range !== undefined && range[1] > 0 ? range : undefined;
   },
 };
-
-/** True for an IPv6 range that contains the IPv6 form of all IPv4 addresses. */
-function isAllOfIpv4([address, prefixBits]: Cidr): boolean {
-  if (address instanceof ipaddr.IPv4 || prefixBits > EMBEDDED_IPV4_PREFIX_BITS) return false;
-  return embeddedIpv4(address) !== undefined;
-}
 
 /** The time of each request is kept for the whole window. */
 const MAX_LIMIT_REQUESTS = 10_000;

@@ -85,8 +85,9 @@ describe('the settings', () => {
     ['TRUST_PROXY', '0.0.0.0/0'],
     ['TRUST_PROXY', '::/0'],
     ['TRUST_PROXY', '::ffff:0:0/96'],
-    ['TRUST_PROXY', '64:ff9b::/96'],
-    ['TRUST_PROXY', '64:ff9b::/32'],
+    // The forms of IPv4 in IPv6, in which no client is looked up.
+    ['TRUST_PROXY', '::ffff:10.0.0.0/104'],
+    ['RATE_LIMIT_OVERRIDES', '64:ff9b::203.0.113.0/120=20/30'],
     ['TRUST_PROXY', '10.0.0.1'],
     ['TRUST_PROXY', '10/8'],
     ['TRUST_PROXY', '010.0.0.0/8'],

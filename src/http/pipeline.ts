@@ -82,22 +82,24 @@ export function createEndpointStep({ clock }: { readonly clock: Clock }): Endpoi
     const endpoint = context.endpoint as Endpoint;
     const { query: parameters = {}, responseMs = RESPONSE_MS, respondToError } = endpoint;
     const query = readQuery(parameters, parseQuery(context.target.query));
-    let late = NO_ANSWER;
+
+    async function inTime(work: PublicResponse | Promise<PublicResponse>, late: AppError): Promise<PublicResponse> {
+      const response = await withinMs(clock, Promise.resolve(work), receivedAtMs + responseMs - clock.monotonic());
+      if (response === undefined) throw late;
+      return response;
+    }
 
     async function respond(): Promise<PublicResponse> {
       const path = endpoint.parsePath?.(context.pathParameters);
       if (request.method === 'OPTIONS') return PREFLIGHT;
       if (query.error !== undefined) throw query.error;
-      const response = applyConditions(context, await endpoint.respond({ path, query: query.values }, context));
-      late = NOT_ENCODED;
-      return response.complete?.() ?? response;
+      const found = await inTime(endpoint.respond({ path, query: query.values }, context), NO_ANSWER);
+      const response = applyConditions(context, found);
+      return response.complete === undefined ? response : inTime(response.complete(), NOT_ENCODED);
     }
 
     try {
-      const responding = withRequest({ requestId, client }, respond);
-      const response = await withinMs(clock, responding, receivedAtMs + responseMs - clock.monotonic());
-      if (response === undefined) throw late;
-      return response;
+      return await withRequest({ requestId, client }, respond);
     } catch (thrown) {
       if (respondToError === undefined || request.method === 'OPTIONS') throw thrown;
       const error = asAppError(thrown);

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 export type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefixBits: number];
 
 /** Bits before the IPv4 address in every form that `embeddedIpv4` knows. */
-export const EMBEDDED_IPV4_PREFIX_BITS = 96;
+const EMBEDDED_IPV4_PREFIX_BITS = 96;
 
 /** The well-known prefix (RFC 6052 section 2.1). The local-use one (RFC 8215) is for private networks. */
 const NAT64: ipaddr.IPv6 = ipaddr.IPv6.parse('64:ff9b::');

@@ -150,8 +150,8 @@ function readFailure(error: AppError, { target, pathParameters }: RequestContext
   const path = decodeURIComponent(target.path.slice(1));
   // The router's path has no empty segments.
   const end = path.replace(/^api\/(?:channels?|banner|badge)\//i, '').replace(/(https?:)\/+/i, '$1//');
-  const text = error instanceof InvalidIdentifier ? error.text : fault === 'path' ? end : pathParameters.identifier;
-  return { fault, path, query: target.query, text: text ?? '' };
+  const named = error instanceof InvalidIdentifier ? error.text : (pathParameters.identifier ?? '');
+  return { fault, path, query: target.query, text: fault === 'path' ? end : named };
 }
 
 const ORIGIN = /^https?:\/\/[^/]*/;

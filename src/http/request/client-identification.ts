@@ -92,8 +92,8 @@ export function createClientIdentification(options: ClientIdentificationOptions)
     identify(socketAddress, forwardedFor) {
       const peer = findHop(socketAddress);
       if (peer === undefined) {
-        const [address, key, network] = [socketAddress, socketAddress, socketAddress];
-        return { address, key, network, limit: defaultLimit, isOfProxy: false };
+        const unknown = { address: socketAddress, key: socketAddress, network: socketAddress };
+        return { ...unknown, limit: defaultLimit, isOfProxy: false };
       }
       if (forwardedFor !== undefined && !peer.isTrusted) reportUntrustedProxy(socketAddress);
       const list = typeof forwardedFor === 'string' ? forwardedFor : (forwardedFor?.join(',') ?? '');

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { type Cidr, EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../../lib/ip-ranges.ts';
+import { type Cidr, embeddedIpv4 } from '../../lib/ip-ranges.ts';
 
 /** An IPv6 address that stands for an IPv4 one is read as IPv4. */
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
@@ -45,21 +45,16 @@ export function truncateAddress(text: string): string {
 }
 
 /**
- * A lookup by network, the longest prefix first. Networks of IPv4-mapped and NAT64 addresses count as the IPv4 networks
- * that they contain. The cost grows with the number of networks, so it is meant for the dozens in a setting.
+ * A lookup by network, the longest prefix first. The cost grows with the number of networks, so it is meant for the dozens
+ * in a setting.
  */
 export function createNetworkTable<T>(
   entries: readonly (readonly [network: Cidr, value: T])[],
 ): (address: IpAddress) => T | undefined {
-  const longestFirst = entries
-    .map(([network, value]) => [...asIpv4(network), value] as const)
-    .sort(([, left], [, right]) => right - left);
-  return (address) =>
-    longestFirst.find(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))?.[2];
+  const longestFirst = entries.toSorted(([[, left]], [[, right]]) => right - left);
+  return (address) => longestFirst.find(([[network, bits]]) => isIn(address, network, bits))?.[1];
 }
 
-function asIpv4([address, prefixBits]: Cidr): Cidr {
-  const ipv4 = address instanceof ipaddr.IPv6 ? embeddedIpv4(address) : undefined;
-  if (ipv4 === undefined || prefixBits < EMBEDDED_IPV4_PREFIX_BITS) return [address, prefixBits];
-  return [ipv4, prefixBits - EMBEDDED_IPV4_PREFIX_BITS];
+function isIn(address: IpAddress, network: IpAddress, bits: number): boolean {
+  return network.kind() === address.kind() && address.match(network, bits);
 }

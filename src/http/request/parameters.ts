@@ -101,8 +101,18 @@ export const IMAGE_QUERY = {
     `The format. Default: the one of ${NEGOTIATED_TITLES} that \`Accept\` prefers, else JPEG, or PNG with transparency.`,
     'avif',
   ),
-  width: wholeNumber(1, MAX_SIDE_PX, 'Pixels, at most those of the crop. Without `height`, the ratio stays.', 640),
-  height: wholeNumber(1, MAX_SIDE_PX, 'Pixels, at most those of the crop. Without `width`, the ratio stays.', 360),
+  width: wholeNumber(
+    1,
+    MAX_SIDE_PX,
+    'The width in pixels, at most that of the crop. Without `height`, the ratio stays.',
+    640,
+  ),
+  height: wholeNumber(
+    1,
+    MAX_SIDE_PX,
+    'The height in pixels, at most that of the crop. Without `width`, the ratio stays.',
+    360,
+  ),
   fit: choiceParameter(
     FITS,
     'With both `width` and `height`: `cover` cuts the crop to their ratio, `contain` scales all of it to fit inside and ' +
@@ -114,7 +124,7 @@ export const IMAGE_QUERY = {
   quality: wholeNumber(
     1,
     100,
-    'Quality of the encoding. Default: per format, so that all formats look alike. No effect on PNG.',
+    'The quality of the encoding, which has no effect on PNG. Default: one per format, so that all formats look alike.',
     80,
   ),
 };
@@ -136,7 +146,7 @@ const SEARCH_TEXT: Parameter<string> = {
   },
 };
 
-export const SEARCH_QUERY = { q: SEARCH_TEXT, limit: wholeNumber(1, 20, 'Maximum number of results.', 5, 20) };
+export const SEARCH_QUERY = { q: SEARCH_TEXT, limit: wholeNumber(1, 20, 'The maximum number of results.', 5, 20) };
 
 export const MAX_BATCH = 50;
 

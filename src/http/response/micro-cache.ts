@@ -1,5 +1,4 @@
-import { LRUCache } from 'lru-cache';
-import { compactCopy } from '../../lib/memory-cache.ts';
+import { createMemoryCache } from '../../lib/memory-cache.ts';
 import { addBoundGauges } from '../../lib/metrics.ts';
 import type { Runtime } from '../../lib/runtime.ts';
 import type { EndpointStep, Step } from '../pipeline.ts';
@@ -38,18 +37,14 @@ export interface MicroCache {
 export function createMicroCache(options: MicroCacheOptions): MicroCache {
   const { runtime, maxBytes = DEFAULT_MAX_BYTES } = options;
   const { clock, metrics } = runtime;
-  const entries = new LRUCache<string, KeptResponse>({ maxSize: maxBytes, sizeCalculation: sizeOf });
-  addBoundGauges(metrics, 'pennant_micro_cache', 'micro-cache', () => ({
-    entries: entries.size,
-    bytes: entries.calculatedSize,
-    maxBytes,
-  }));
+  const entries = createMemoryCache<KeptResponse>({ maxBytes, sizeOf });
+  addBoundGauges(metrics, 'pennant_micro_cache', 'micro-cache', entries.stats);
 
   function keep(key: string, response: PublicResponse, { isNegotiated }: RequestContext): void {
     const { status, outcome } = response;
     if (status !== 200 || (outcome?.kind !== 'hit' && outcome?.kind !== 'catalog')) return;
     const keptMs = Math.min(TTL_MS, outcome.ttlMs);
-    if (keptMs > 0) entries.set(compactCopy(key), { response, isNegotiated, untilMs: clock.monotonic() + keptMs });
+    if (keptMs > 0) entries.set(key, { response, isNegotiated, untilMs: clock.monotonic() + keptMs });
   }
 
   return {
@@ -66,7 +61,7 @@ export function createMicroCache(options: MicroCacheOptions): MicroCache {
       });
     },
 
-    clear: () => entries.clear(),
+    clear: entries.clear,
   };
 }
 

@@ -14,9 +14,10 @@ export interface ImageUrlStyle {
 }
 
 function imageUrl(base: string, channelId: string, variant: Variant, { urlForm }: ImageUrlStyle): string {
+  const path = urlForm === 'api' ? `${base}/api/banner/${channelId}` : `${base}/${channelId}`;
+  if (variant === 'default') return path;
   const isSegment = urlForm === 'short' && SHORT_SEGMENTS.has(variant);
-  const path = `${base}${urlForm === 'api' ? '/api/banner' : ''}/${channelId}${isSegment ? `/${variant}` : ''}`;
-  return variant === 'default' || isSegment ? path : `${path}?type=${variant}`;
+  return isSegment ? `${path}/${variant}` : `${path}?type=${variant}`;
 }
 
 /** The channel record in responses: always all 13 fields, in this order. */

@@ -48,7 +48,8 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       id: `${id}Badge`,
       tag: 'images',
       summary: `The badge with the ${metric}, at the path that shields.io retired`,
-      description: 'The default style is `social`, and by default only this style has the logo. It may end in `.svg`.',
+      description:
+        'The default style is `social`, and by default only this style has the logo. The path may end in `.svg`.',
       pathParameters: { identifier: IDENTIFIER },
       query: RETIRED_BADGE_QUERY,
       returns: 'BadgeImage',
@@ -90,7 +91,8 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       tag: 'channels',
       summary: 'A count for a shields.io badge',
       description:
-        'For `https://img.shields.io/endpoint?url=…`. Counts have three digits and are rounded down: 1,284,000 is 1.28M.',
+        'shields.io draws the badge at `https://img.shields.io/endpoint?url=…`. A count has three digits and is rounded down: ' +
+        '1,284,000 is 1.28M.',
       pathParameters: { identifier: IDENTIFIER },
       query: BADGE_QUERY,
       returns: 'Badge',
@@ -109,7 +111,7 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       tag: 'images',
       summary: 'A count as the image of a badge',
       description:
-        'The badge of shields.io as an SVG, cacheable for at least five minutes. An error is a grey badge with 200 and ' +
+        'The badge is drawn as shields.io draws it, and may be cached for at least five minutes. An error is a grey badge with 200 and ' +
         '`max-age=60`: "not found", "unavailable", "not available" (a take-down), "invalid color". The rate limit and ' +
         'malformed HTTP are JSON.',
       pathParameters: { identifier: IDENTIFIER },

@@ -98,7 +98,7 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint[] {
       id: 'ShortBanner',
       summary: 'A channel’s banner, short form',
       description:
-        `The same as \`/api/banner/{identifier}\`. For an @handle without \`type\` and \`format\`, a client whose \`Accept\` names ` +
+        `The response is that of \`/api/banner/{identifier}\`. For an @handle without \`type\` and \`format\`, a client whose \`Accept\` names ` +
         '`application/json` and no image type gets the record.',
       pathParameters: { identifier: withExtension('A channel ID or an @handle.') },
       returns: 'ImageOrRecord',
@@ -109,7 +109,7 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint[] {
       url: '/:identifier/:variant',
       id: 'ShortBannerVariant',
       summary: 'A crop or the avatar, short form',
-      description: 'The same as `/api/banner/{identifier}/{variant}`.',
+      description: 'The response is that of `/api/banner/{identifier}/{variant}`.',
       pathParameters: { identifier: IDENTIFIER, variant: VARIANT },
       returns: 'Image',
       example: (channel) => imageExample(channel, (variant) => `/${channel.channelId}/${variant}.webp`),
@@ -140,7 +140,8 @@ const VARIANT: PathParameter = {
 };
 
 function imageExample({ hasBanner, hasAvatar }: ExampleChannel, pathOf: (variant: string) => string) {
-  return hasBanner ? pathOf('tv') : hasAvatar ? pathOf('avatar') : undefined;
+  if (hasBanner) return pathOf('tv');
+  return hasAvatar ? pathOf('avatar') : undefined;
 }
 
 const DAY_MS = 86_400_000;
@@ -194,7 +195,7 @@ function parseBannerPath({ identifier = '', variant: segment }: PathParameters):
 
 /**
  * Reads `/{identifier}` and `/{identifier}/{variant}`. Here the identifier must be a channel ID or an `@handle`, because
- * scanners request many other names, and these must not cause upstream calls.
+ * scanners request many other names, and these must not cause calls to YouTube.
  *
  * @throws AppError `route_not_found`
  */

@@ -39,30 +39,20 @@ const SAMPLE_ID = 'UCPennantSample00000001A';
 
 /** The record as JSON: by identifier and `type`, and at the paths of channel pages. */
 export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
-  /** The path of a channel page. */
-  function pageEndpoint(page: PageEndpoint): Endpoint {
-    const { name, of, identifier, read, example } = page;
-    return defineEndpoint({
-      url: `/${name}/:identifier`,
-      id: page.id,
-      tag: 'channels',
-      summary: `A channel’s metadata by ${of}`,
-      description: identifier.description,
-      pathParameters: { identifier },
-      returns: 'Record',
-      ...(example !== undefined && { example }),
-      respond: (_request, { pathParameters, base }) =>
-        recordResponse(options, read(pathParameters.identifier ?? ''), base),
-    });
+  const record = { tag: 'channels', returns: 'Record' } as const;
+
+  /** Reads the path of a channel page. A preflight gets no error of its identifier. */
+  function respondTo(read: (identifier: string) => readonly ChannelRef[]): Endpoint['respond'] {
+    return (_request, { pathParameters, base }) => recordResponse(options, read(pathParameters.identifier ?? ''), base);
   }
 
   return [
     defineEndpoint({
+      ...record,
       url: '/api/channel/:identifier',
       id: 'Channel',
-      tag: 'channels',
       summary: 'A channel’s metadata',
-      description: 'If upstream redirects the ID, the response is the record of the target channel.',
+      description: 'If YouTube redirects the ID, the response is the record of the target channel.',
       pathParameters: {
         identifier: {
           description: 'A channel ID, a user name or a handle, according to `type`.',
@@ -70,47 +60,39 @@ export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
         },
       },
       query: CHANNEL_QUERY,
-      returns: 'Record',
       example: recordPathOf,
       respond: ({ query }, { pathParameters, base }) =>
         recordResponse(options, parseIdentifier(pathParameters.identifier ?? '', query.type), base),
     }),
-    pageEndpoint({
-      name: 'channel',
+    defineEndpoint({
+      ...record,
+      url: '/channel/:identifier',
       id: 'ChannelById',
-      of: 'ID',
-      identifier: { description: 'A channel ID.', example: SAMPLE_ID },
-      read: (identifier) => parseIdentifier(identifier, 'id'),
+      summary: 'A channel’s metadata by ID',
+      description: 'The path is that of a channel page at YouTube.',
+      pathParameters: { identifier: { description: 'A channel ID.', example: SAMPLE_ID } },
       example: ({ channelId }) => `/channel/${channelId}`,
+      respond: respondTo((identifier) => parseIdentifier(identifier, 'id')),
     }),
-    pageEndpoint({
-      name: 'user',
+    defineEndpoint({
+      ...record,
+      url: '/user/:identifier',
       id: 'ChannelByUsername',
-      of: 'user name',
-      identifier: { description: 'A legacy user name.', example: 'PennantSample' },
-      read: (identifier) => parseIdentifier(identifier, 'username'),
+      summary: 'A channel’s metadata by user name',
+      description: 'The path is that of a channel page with a legacy user name.',
+      pathParameters: { identifier: { description: 'A legacy user name.', example: 'PennantSample' } },
+      respond: respondTo((identifier) => parseIdentifier(identifier, 'username')),
     }),
-    pageEndpoint({
-      name: 'c',
+    defineEndpoint({
+      ...record,
+      url: '/c/:identifier',
       id: 'ChannelByName',
-      of: 'name',
-      identifier: {
-        description: 'A legacy custom name; if there is none, it is read as a handle, then as a legacy user name.',
-        example: 'pennantsample',
-      },
-      read: parseCustomName,
+      summary: 'A channel’s metadata by name',
+      description: 'A name that is no custom name is read as a handle, then as a legacy user name.',
+      pathParameters: { identifier: { description: 'A legacy custom name.', example: 'pennantsample' } },
+      respond: respondTo(parseCustomName),
     }),
   ];
-}
-
-interface PageEndpoint {
-  readonly name: string;
-  readonly id: string;
-  /** What the identifier is. */
-  readonly of: string;
-  readonly identifier: PathParameter;
-  readonly read: (identifier: string) => readonly ChannelRef[];
-  readonly example?: Endpoint['example'];
 }
 
 export function searchRoute(options: ImageUrlStyle & { readonly searches: SearchService }): Endpoint {

@@ -28,13 +28,17 @@ export function withDocuments(options: DocumentRouteOptions): readonly Endpoint[
       {
         id: 'Index',
         summary: 'Index of the service',
-        description: 'Endpoints with examples, limits and the operator’s contact.',
+        description: 'The index has the endpoints with examples, the limits and the operator’s contact.',
       },
       '/',
       async (base) => indexDocument(base, { ...options, endpoints: all }, await options.examples()),
     ),
     document(
-      { id: 'Problems', summary: 'List of error codes', description: 'Every error code with its status and meaning.' },
+      {
+        id: 'Problems',
+        summary: 'List of error codes',
+        description: 'The list has every error code with its status and meaning.',
+      },
       '/problems',
       (base) => ({ problems: listProblems(base) }),
     ),
@@ -42,7 +46,7 @@ export function withDocuments(options: DocumentRouteOptions): readonly Endpoint[
       {
         id: 'OpenApi',
         summary: 'OpenAPI 3.1 document',
-        description: 'Every path, parameter and response for programs.',
+        description: 'The document describes every path, parameter and response for programs.',
       },
       '/openapi.json',
       (base) => openApiDocument({ ...options, endpoints: all }, base),
@@ -52,7 +56,7 @@ export function withDocuments(options: DocumentRouteOptions): readonly Endpoint[
       id: 'Icon',
       tag: 'service',
       summary: 'The service’s icon',
-      description: 'Browsers request it with a page.',
+      description: 'Browsers request the icon with a page.',
       returns: 'Icon',
       respond: () => documentResponse('image/png', icon, iconTag),
     }),

@@ -18,7 +18,7 @@ export const SETTINGS = {
     '',
     form.list(form.baseUrl),
     'Beginnings of the URLs in responses (comma-separated): the one whose origin matches `Host`, else the first. Each is an ' +
-      'origin, with the path of a proxy that strips it (docs/installing.md). Unset: from `Host`.',
+      'origin, with the path of a proxy that strips it (docs/proxies.md). Unset: from `Host`.',
   ),
   urlForm: form.setting(
     'URL_FORM',

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { findNginx } from '../../test/helpers/front.ts';
-import { SUB_PATH_SETTINGS, useNginxBelowPath } from '../../test/helpers/sub-path.ts';
+import { SUB_PATH_SETTINGS, useNginxBelowPath } from '../../test/helpers/proxies.ts';
 import { countLoaded, factOf, hasBrowser, startBrowsedService, useBrowser } from './browser.ts';
 
-/* The pages of the private listener below a path, behind an nginx that is configured as in docs/installing.md. */
+/* The pages of the private listener below a path, behind an nginx that is configured as in docs/proxies.md. */
 
 const used = useBrowser();
 

@@ -121,28 +121,20 @@ test.each(['/proc/pennant', '/proc/pennant/data', '/dev/null/data'])(
 
 const canReplaceResolvers = process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
 
-test.skipIf(!canReplaceResolvers)(
-  'stops within ten seconds while the name servers of the machine are silent',
-  async () => {
-    const silent = ['127.0.77.1', '127.0.77.2', '127.0.77.3'];
-    const questions: Promise<unknown>[] = [];
-    for (const address of silent) {
-      const socket = createSocket('udp4').bind(53, address);
-      onTestFinished(() => void socket.close());
-      questions.push(once(socket, 'message'));
-      await once(socket, 'listening');
-    }
-    const directory = await createTemporaryDirectory();
-    const file = join(directory, 'resolv.conf');
-    await writeFile(file, silent.map((address) => `nameserver ${address}\n`).join(''));
-    const replaced = ['unshare', '-m', 'sh', '-c', `mount --bind ${file} /etc/resolv.conf && exec "$0" "$@"`];
-    const service = await start(directory, replaced, { SOURCES: 'youtube' });
-    const response = fetch(`${service.base}/api/channel/${SAMPLE}`).catch(() => undefined);
-    await Promise.race(questions);
-    const startedAtMs = performance.now();
-    service.child.kill('SIGTERM');
-    expect(await service.ended).toBe(0);
-    expect(performance.now() - startedAtMs).toBeLessThan(10_000);
-    await response;
-  },
-);
+test.skipIf(!canReplaceResolvers)('stops while the name server of the machine is silent', async () => {
+  const silent = createSocket('udp4').bind(53, '127.0.77.1');
+  onTestFinished(() => void silent.close());
+  await once(silent, 'listening');
+  const asked = once(silent, 'message');
+  const directory = await createTemporaryDirectory();
+  const file = join(directory, 'resolv.conf');
+  // A question ends after five minutes: much later than the test.
+  await writeFile(file, 'nameserver 127.0.77.1\noptions timeout:30 attempts:5\n');
+  const replaced = ['unshare', '-m', 'sh', '-c', `mount --bind ${file} /etc/resolv.conf && exec "$0" "$@"`];
+  const service = await start(directory, replaced, { SOURCES: 'youtube' });
+  const response = fetch(`${service.base}/api/channel/${SAMPLE}`).catch(() => undefined);
+  await asked;
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toBe(0);
+  await response;
+});

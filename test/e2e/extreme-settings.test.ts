@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseConfig, SETTINGS } from '../../src/config/settings.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
 import { startForTest } from '../helpers/app.ts';
 import { createRunningClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
@@ -53,14 +53,4 @@ describe('the service starts and serves', () => {
 
   test('with 19 bytes of memory and 8 KiB of disk', () =>
     expectToServe({ MEMORY_CACHE_BYTES: '19', IMAGE_CACHE_BYTES: '8KiB' }));
-});
-
-describe('a value outside of its range', () => {
-  test.each(EXTREMES.map(([name, , most]) => [name, `9${most}`]))(
-    'of %s is refused, and the message has the range',
-    (name, value) => {
-      const [, least, most] = EXTREMES.find(([known]) => known === name) ?? [];
-      expect(() => parseConfig({ [name]: value })).toThrow(new RegExp(`${name}: .*from ${least} to ${most}\\b`));
-    },
-  );
 });

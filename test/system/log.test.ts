@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { open } from 'node:fs/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { findFreePort, PROGRAM, startServiceForTest } from '../helpers/process.ts';
+import { describe, expect, test } from 'vitest';
+import { startServiceForTest } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 type Line = Readonly<Record<string, unknown>>;
@@ -75,24 +72,4 @@ test('a bug that ends the service is logged with its stack, whatever the log lev
     msg: 'the service ends because of a bug',
     err: { message: 'a bug', stack: expect.stringContaining('at process') },
   });
-});
-
-test('a log that cannot be written prevents no response', async () => {
-  const directory = await createTemporaryDirectory();
-  // Every write to /dev/full fails as on a full disk.
-  const full = await open('/dev/full', 'w');
-  onTestFinished(() => full.close());
-  const consolePort = String(await findFreePort());
-  const port = String(await findFreePort());
-  const service = spawn(process.execPath, [PROGRAM, 'serve'], {
-    cwd: directory,
-    stdio: ['ignore', full.fd, full.fd],
-    env: { PATH: process.env.PATH, PORT: port, CONSOLE_PORT: consolePort, SOURCES: 'catalog', ACCESS_LOG: 'on' },
-  });
-  onTestFinished(() => void service.kill('SIGKILL'));
-  const responded = async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined))?.status;
-  await expect.poll(responded).toBe(200);
-  expect(await responded()).toBe(200);
-  service.kill('SIGTERM');
-  expect(await once(service, 'exit')).toEqual([0, null]);
 });

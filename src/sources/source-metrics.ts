@@ -23,7 +23,7 @@ export function createSourceMetrics(metrics: Registry) {
   });
   const fields = new Counter({
     name: 'pennant_source_fields_total',
-    help: 'Fields read from upstream responses, by state: found, unreadable (in an unknown form), lost (its place is not in the responses; a rounded count may stand in) or absent.',
+    help: 'Fields read from YouTube’s responses, by state: found, unreadable (in an unknown form), lost (its place is not in the responses; a rounded count may stand in) or absent.',
     labelNames: ['source', 'field', 'state'],
     registers: [metrics],
   });

@@ -76,13 +76,13 @@ export const PROBLEMS = {
   },
   upstream_invalid: {
     status: 502,
-    title: 'Unusable upstream response',
+    title: 'Unusable source',
     description: 'The source of the channel or its image sent an unusable response.',
     retryAfterSeconds: 60,
   },
   upstream_unavailable: {
     status: 503,
-    title: 'Upstream unavailable',
+    title: 'Source unavailable',
     description: 'The source of the channel is not available at the moment.',
     retryAfterSeconds: 30,
   },
@@ -94,7 +94,7 @@ export const PROBLEMS = {
   },
   upstream_timeout: {
     status: 504,
-    title: 'Upstream timeout',
+    title: 'Source timeout',
     description: 'The source of the channel did not respond in time.',
     retryAfterSeconds: 10,
   },

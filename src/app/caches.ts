@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { Counter } from '@prometheus-io/client';
 import { type Cache, createCache } from '../cache/cache.ts';
-import { cachePaths, createCacheFile } from '../cache/cache-file.ts';
+import { cachePath, createCacheFile } from '../cache/cache-file.ts';
 import type { CachePolicy } from '../cache/entry.ts';
 import { createEntryTable } from '../cache/entry-table.ts';
 import { createImageTable } from '../cache/image-table.ts';
@@ -49,11 +49,10 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
     refusedValues.inc({ kind: findEntryKind(key) ?? 'foreign' });
   }
 
-  const { database, originals } = cachePaths(config.dataDir);
-  const file = createCacheFile({ path: database, schema: CACHE_SCHEMA, runtime });
+  const file = createCacheFile({ path: cachePath(config.dataDir), schema: CACHE_SCHEMA, runtime });
   const entries = createEntryTable({ file, maxBytes: MAX_ENTRY_BYTES, clock });
-  const table = createImageTable({ file, folder: originals, maxBytes: config.imageCacheBytes, runtime });
-  await withinMs(clock, table.open(), OPEN_MS);
+  const table = createImageTable({ file, maxBytes: config.imageCacheBytes, runtime });
+  await withinMs(clock, table.shrink(), OPEN_MS);
   const { redisUrl: url } = config;
   const onStateChange = (problem: string | null) =>
     health.report('redis', problem === null ? null : `not used (${problem})`);
@@ -81,7 +80,7 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
     records: createKind('records', CACHE_POLICY.records, store),
     names: createKind('names', CACHE_POLICY.names, store),
     searches: createKind('searches', CACHE_POLICY.searches, store),
-    // Metadata of originals is not shared, because the files are on the disk of this instance.
+    // Metadata of originals is not shared, because their bytes are on the disk of this instance.
     originals: createKind('originals', CACHE_POLICY.originals, entries),
   };
 

@@ -1,6 +1,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { createDirectory } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
@@ -15,9 +16,8 @@ import {
   messageOf,
 } from '../lib/sqlite.ts';
 
-/** What is in the data directory. */
-export function cachePaths(dataDir: string): { readonly database: string; readonly originals: string } {
-  return { database: join(dataDir, 'cache.db'), originals: join(dataDir, 'originals') };
+export function cachePath(dataDir: string): string {
+  return join(dataDir, 'cache.db');
 }
 
 /** Prepares a statement, once for an opened file. */
@@ -48,13 +48,11 @@ export interface CacheFile {
    */
   writeOrThrow<T>(change: (sql: Sql) => T): T;
   /**
-   * Moves the write-ahead log to the file, so that what was deleted is in neither.
+   * Returns free pages to the disk, in steps, and moves the write-ahead log to the file, so that what was deleted is in neither.
    *
    * @throws Error if the file cannot be used, or another process reads it
    */
-  emptyLog(): void;
-  /** Calls back when the file has been opened, before its first operation. A new file has empty tables. */
-  onOpen(listener: () => void): void;
+  wipeFreePages(): Promise<void>;
   /** Tries to write if the latest write failed, so that the condition ends without a request. */
   retry(): void;
   close(): void;
@@ -65,13 +63,16 @@ const LOCK_WAIT_MS = 20;
 /** A checkpoint copies this many pages, and takes a few milliseconds. */
 const LOG_PAGES = 256;
 
-/** `secure_delete`: deleted data is overwritten with zeros. A channel that was taken down must not remain in free pages. */
+/** Moving these pages takes a few milliseconds. */
+const PAGES_PER_STEP = 64;
+
+/** `secure_delete = FAST`: deleted rows are overwritten with zeros, but not pages that become free: `wipeFreePages` removes these. */
 const SETTINGS = `
   PRAGMA page_size = ${PAGE_BYTES};
   PRAGMA auto_vacuum = INCREMENTAL;
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = OFF;
-  PRAGMA secure_delete = ON;
+  PRAGMA secure_delete = FAST;
   PRAGMA wal_autocheckpoint = ${LOG_PAGES};
   PRAGMA journal_size_limit = ${4 * LOG_PAGES * PAGE_BYTES};
 `;
@@ -87,7 +88,6 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
   const name = basename(path);
   const version = crc32(schema) & 0x7fff_ffff;
   const setVersion = `PRAGMA user_version = ${version}`;
-  const listeners: (() => void)[] = [];
   let file: OpenFile | undefined;
   let isFailing = false;
   let isClosed = false;
@@ -117,7 +117,6 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
     try {
       db.exec(SETTINGS);
       inTransaction(db, () => createTables(db));
-      for (const listener of listeners) listener();
       return { db, sql: createSql(db), inode: statSync(path).ino };
     } catch (error) {
       db.close();
@@ -197,8 +196,10 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
     read: (operation) => runOrReport(() => run(({ sql }) => operation(sql))),
     write,
     writeOrThrow,
-    emptyLog: () => run(({ db }) => emptyLog(db)),
-    onOpen: (listener) => void listeners.push(listener),
+    async wipeFreePages() {
+      while (run(({ sql }) => freeSomePages(sql)) > 0) await setImmediate();
+      run(({ db }) => emptyLog(db));
+    },
     retry() {
       if (isFailing) write((sql) => sql(setVersion).run());
     },
@@ -207,6 +208,12 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
       closeFile();
     },
   };
+}
+
+/** Returns the number of pages that are still free. */
+function freeSomePages(sql: Sql): number {
+  sql(`PRAGMA incremental_vacuum(${PAGES_PER_STEP})`).all();
+  return Number(sql('PRAGMA freelist_count').get()?.freelist_count);
 }
 
 function createSql(db: DatabaseSync): Sql {

@@ -56,9 +56,11 @@ export function createEntryTable({ file, maxBytes, clock }: EntryTableOptions): 
   /** Looks at the entries behind `after`. @returns the last one that it has looked at; `undefined` if there are no more */
   function removeSome(sql: Sql, after: number, isRemoved: ReturnType<typeof createMatcher>) {
     const untilMs = performance.now() + STEP_MS;
+    const select =
+      'SELECT row, CAST(key AS TEXT) AS key, CAST(text AS TEXT) AS text FROM entries WHERE row > ? ORDER BY row';
     const removed: number[] = [];
     let last: number | undefined;
-    for (const found of sql('SELECT row, key, text FROM entries WHERE row > ? ORDER BY row').iterate(after)) {
+    for (const found of sql(select).iterate(after)) {
       const { row, key, text } = found as unknown as Row;
       if (isRemoved(key, idsInJson(text))) removed.push(row);
       last = row;
@@ -86,7 +88,7 @@ export function createEntryTable({ file, maxBytes, clock }: EntryTableOptions): 
     isShared: false,
 
     async get(key) {
-      const select = 'SELECT text FROM entries WHERE key = ? AND expires_at_ms > ?';
+      const select = 'SELECT CAST(text AS TEXT) AS text FROM entries WHERE key = ? AND expires_at_ms > ?';
       const row = file.read((sql) => sql(select).get(key, clock.now())) as Pick<Row, 'text'> | undefined;
       return row?.text;
     },
@@ -103,8 +105,8 @@ export function createEntryTable({ file, maxBytes, clock }: EntryTableOptions): 
 
     async remove(removal) {
       const removed = await removeMatching(removal);
-      // The log is emptied even if no entry was removed: an earlier purge may have failed before this step.
-      file.emptyLog();
+      // Even if no entry was removed: an earlier purge may have failed before this step.
+      await file.wipeFreePages();
       return removed;
     },
 

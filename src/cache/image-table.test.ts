@@ -1,18 +1,19 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { bytesOf, originalOf, setUpImages } from '../../test/helpers/images.ts';
-import { originalName } from './image-table.ts';
+import { bytesOf, MIB, setUpImages } from '../../test/helpers/images.ts';
 
 const [ONE, OTHER] = ['UCone__________________A', 'UCother________________A'];
 /** What an image counts against the quota beside its bytes. */
 const OVERHEAD_BYTES = 4_096;
 
+const imageOf = (channelId: string, key: string) => ({ channelId, key, isOriginal: false });
+const originalOf = (channelId: string, key: string) => ({ channelId, key, isOriginal: true });
+
 /** Of all files in the directory together. */
 async function contentOf(directory: string): Promise<string> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile());
-  const contents = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1')));
+  const names = await readdir(directory);
+  const contents = await Promise.all(names.map((name) => readFile(join(directory, name), 'latin1')));
   return contents.join();
 }
 
@@ -26,7 +27,7 @@ describe('the quota', () => {
     const images = await directory.open();
     const put = (number: number) => {
       directory.clock.advance(1_000);
-      images.put(ONE, `${number}`, bytesOf(`${number}`, SIZE));
+      images.put(imageOf(ONE, `${number}`), bytesOf(`${number}`, SIZE));
     };
     for (let number = 0; number < 10; number += 1) put(number);
     const stored = (from: number, to: number) =>
@@ -45,141 +46,86 @@ describe('the quota', () => {
   });
 
   test('evicts originals last', async () => {
-    const { images, put, stored, originals } = await setUpFull();
-    const original = bytesOf('original', SIZE);
-    await images.putOriginal(originalOf(OTHER, original), original);
+    const { images, put, stored } = await setUpFull();
+    images.put(originalOf(OTHER, 'original'), bytesOf('original', SIZE));
     for (let number = 10; number < 30; number += 1) put(number);
-    expect(images.findOriginal(originalOf(OTHER, original))).toBeDefined();
+    expect(images.get('original')).toBeDefined();
     expect(stored(10, 30)).toHaveLength(9);
-    const largest = bytesOf('largest', 10 * SPACE - OVERHEAD_BYTES);
-    await images.putOriginal(originalOf(OTHER, largest), largest);
+    images.put(originalOf(OTHER, 'largest'), bytesOf('largest', 10 * SPACE - OVERHEAD_BYTES));
     expect(images.usage()).toMatchObject({ entries: 1, bytes: 10 * SPACE });
-    expect(await readdir(originals)).toEqual([originalName(originalOf(OTHER, largest))]);
   });
 
-  test('has no room for an image that is larger, and others stay', async () => {
+  test('has no room for an image that is larger, nor for one over 6 MiB, and others stay', async () => {
     const { images, open } = await setUpFull();
-    const large = bytesOf('large', 10 * SPACE);
-    images.put(ONE, 'large', large);
-    expect(await images.putOriginal(originalOf(ONE, large), large)).toBeUndefined();
+    expect(images.put(originalOf(ONE, 'large'), bytesOf('large', 10 * SPACE))).toBe(false);
     expect(images.usage().entries).toBe(10);
+    const larger = await open(64 * MIB);
+    expect(larger.put(originalOf(ONE, 'largest'), bytesOf('largest', 6 * MIB))).toBe(true);
+    expect(larger.put(originalOf(ONE, 'too large'), bytesOf('too large', 6 * MIB + 1))).toBe(false);
     const none = await open(0);
-    none.put(ONE, 'image', bytesOf('image'));
+    none.put(imageOf(ONE, 'image'), bytesOf('image'));
     expect(none.usage().entries).toBe(0);
   });
 
-  test('may be lower after a restart, and uses are remembered', async () => {
-    const { images, open, clock, logged } = await setUpFull();
+  test('may be lower after a restart, the file is smaller then, and uses are remembered', async () => {
+    const { images, open, clock, logged, dataDir } = await setUpFull();
     clock.advance(3_600_000);
     images.get('0');
     images.close();
     const lowered = await open(2 * SPACE);
     expect(lowered.usage()).toMatchObject({ entries: 2, bytes: 2 * SPACE });
+    expect((await contentOf(dataDir)).length).toBeLessThan(5 * SPACE);
     expect(lowered.get('0')).toBeDefined();
     expect(lowered.get('9')).toBeDefined();
     expect(logged()).toEqual([]);
   });
 });
 
-describe('a damaged image', () => {
-  test('is removed alone, with a line in the log', async () => {
-    const { open, change, logged } = await setUpImages();
-    const images = await open();
-    images.put(ONE, 'damaged', bytesOf('image'));
-    images.put(ONE, 'sound', bytesOf('other'));
-    change('UPDATE contents SET content = zeroblob(20000) WHERE row = 1');
-    expect(images.get('damaged')).toBeUndefined();
-    expect(images.get('sound')).toEqual(bytesOf('other'));
-    expect([logged(), images.usage().entries]).toEqual([['damaged'], 1]);
-    images.put(ONE, 'damaged', bytesOf('image'));
-    expect(images.get('damaged')).toEqual(bytesOf('image'));
-  });
-
-  test('is removed if it is an original whose file cannot be read, and can be stored again', async () => {
-    const { open, logged } = await setUpImages();
-    const images = await open();
-    const original = bytesOf('original');
-    const id = originalOf(ONE, original);
-    const path = (await images.putOriginal(id, original)) ?? '';
-    await rm(path);
-    images.discardOriginal(id);
-    expect(images.findOriginal(id)).toBeUndefined();
-    expect(images.usage()).toMatchObject({ entries: 0, bytes: 0 });
-    expect(logged()).toEqual(['damaged']);
-    expect(await images.putOriginal(id, original)).toBe(path);
-    expect(await readFile(path)).toEqual(original);
-  });
+test.each<[what: string, sql: string]>([
+  ['other bytes', 'UPDATE contents SET content = zeroblob(20000) WHERE row = 1'],
+  ['a text in place of bytes', "UPDATE contents SET content = 'a text' WHERE row = 1"],
+  ['no content', 'DELETE FROM contents WHERE row = 1'],
+])('an image with %s is removed alone, with a line in the log, and can be stored again', async (_what, sql) => {
+  const { open, change, logged } = await setUpImages();
+  const images = await open();
+  images.put(imageOf(ONE, 'damaged'), bytesOf('image'));
+  images.put(imageOf(ONE, 'sound'), bytesOf('other'));
+  change(sql);
+  expect(images.get('damaged')).toBeUndefined();
+  expect(images.get('sound')).toEqual(bytesOf('other'));
+  expect([logged(), images.usage().entries]).toEqual([['damaged'], 1]);
+  images.put(imageOf(ONE, 'damaged'), bytesOf('image'));
+  expect(images.get('damaged')).toEqual(bytesOf('image'));
 });
 
-describe('the folder of originals', () => {
-  test('has no file without a row after a start', async () => {
-    const { open, originals } = await setUpImages();
-    const before = await open();
-    const original = bytesOf('original');
-    await before.putOriginal(originalOf(ONE, original), original);
-    before.close();
-    await writeFile(join(originals, originalName({ channelId: OTHER, digest: 'partly written' })), 'a part');
-    for (let number = 0; number < 100; number += 1) await writeFile(join(originals, `${number}`), '');
-    await mkdir(join(originals, 'folder'));
-    const after = await open();
-    expect(await readdir(originals)).toEqual([originalName(originalOf(ONE, original))]);
-    expect(after.findOriginal(originalOf(ONE, original))).toBeDefined();
-  });
-
-  test('is emptied when the database is damaged at a start, and when it is deleted under the service', async () => {
-    const { open, originals, database } = await setUpImages();
-    const original = bytesOf('original');
-    const before = await open();
-    await before.putOriginal(originalOf(ONE, original), original);
-    before.close();
-    await writeFile(database, Buffer.alloc(100_000, 'garbage'));
-    const images = await open();
-    expect(await readdir(originals)).toEqual([]);
-
-    await images.putOriginal(originalOf(ONE, original), original);
-    await rm(database);
-    await images.open();
-    expect(images.findOriginal(originalOf(ONE, original))).toBeUndefined();
-    expect(await readdir(originals)).toEqual([]);
-  });
+test.each<[what: string, sql: string]>([
+  ['a content without its image', "INSERT INTO contents VALUES (1, x'00')"],
+  ['a sum that is no number', "UPDATE image_usage SET bytes = 'a text'"],
+  ['no sum', 'DELETE FROM image_usage'],
+  ['a number that is too large', 'UPDATE image_usage SET bytes = 9007199254740993'],
+])('a file with %s is created again, and images can be stored', async (_what, sql) => {
+  const { open, change, logged } = await setUpImages();
+  const images = await open();
+  change(sql);
+  expect(images.put(imageOf(ONE, 'image'), bytesOf('image'))).toBe(true);
+  expect(images.get('image')).toEqual(bytesOf('image'));
+  expect(logged()).toEqual(['rebuilt']);
 });
 
-describe('an erasure', () => {
-  async function setUpTwoChannels() {
-    const directory = await setUpImages();
-    const images = await directory.open();
-    for (const channelId of [ONE, OTHER]) {
-      const original = bytesOf('the same original of both');
-      await images.putOriginal(originalOf(channelId, original), original);
-      for (let width = 1; width <= 40; width += 1)
-        images.put(channelId, `${channelId} ${width}`, bytesOf(`image of ${channelId}`));
+test('an erasure removes every image of a channel, none of another, and its bytes from the disk', async () => {
+  const { open, dataDir } = await setUpImages({ maxBytes: 3 * MIB });
+  const images = await open();
+  for (const channelId of [OTHER, ONE]) {
+    for (let width = 1; width <= 120; width += 1) {
+      images.put(imageOf(channelId, `${channelId} ${width}`), bytesOf(`image of ${channelId}`));
     }
-    const id = (channelId: string) => originalOf(channelId, bytesOf('the same original of both'));
-    return { ...directory, images, id };
+    images.put(originalOf(channelId, `original of ${channelId}`), bytesOf(`original of ${channelId}`));
   }
-
-  test('removes every image of a channel, none of another, and its bytes from the disk', async () => {
-    const { images, dataDir, id } = await setUpTwoChannels();
-    expect(await images.erase([ONE])).toBe(41);
-    expect(images.findOriginal(id(ONE))).toBeUndefined();
-    expect(images.get(`${ONE} 40`)).toBeUndefined();
-    expect(images.get(`${OTHER} 40`)).toEqual(bytesOf(`image of ${OTHER}`));
-    expect(images.findOriginal(id(OTHER))).toBeDefined();
-    const content = await contentOf(dataDir);
-    expect(content).toContain(`image of ${OTHER}`);
-    expect(content).not.toContain(ONE);
-    expect(await readdir(join(dataDir, 'originals'))).toHaveLength(1);
-  });
-
-  test('that cannot remove a file fails, and can be tried again', async () => {
-    const { images, id } = await setUpTwoChannels();
-    const path = images.findOriginal(id(ONE)) ?? '';
-    await rm(path);
-    // Root may remove every file, but cannot remove a directory as a file.
-    await mkdir(path);
-    await expect(images.erase([ONE])).rejects.toThrow();
-    await rm(path, { recursive: true });
-    await images.erase([ONE]);
-    expect(images.usage().entries).toBe(41);
-  });
+  const evicted = 240 - (images.usage().entries - 2);
+  expect(evicted).toBeGreaterThan(100);
+  expect(await images.erase([ONE, 'UCnever-stored_________A'])).toBe(121);
+  expect(images.get(`${ONE} 120`)).toBeUndefined();
+  expect(images.get(`original of ${OTHER}`)).toEqual(bytesOf(`original of ${OTHER}`));
+  const content = await contentOf(dataDir);
+  expect(content).not.toContain(ONE);
 });

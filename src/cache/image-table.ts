@@ -1,25 +1,21 @@
-import { randomUUID } from 'node:crypto';
-import { renameSync, rmSync } from 'node:fs';
-import { opendir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { createDirectory } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
+import { DamagedFileError } from '../lib/sqlite.ts';
 import type { CacheFile, Sql } from './cache-file.ts';
 import { checksumOf } from './keys.ts';
 
-/** What the disk needs beside the bytes, on average: the row, the indexes, and the unused end of a page or of a block. */
+/** What the disk needs beside the bytes, on average: the row, the indexes, and the unused end of a page. */
 const OVERHEAD_BYTES = 4_096;
 
 /** The bytes are in a table of their own, because SQLite writes the whole row when a column changes. */
 export const IMAGE_SCHEMA = `
   CREATE TABLE images (
     row INTEGER PRIMARY KEY,
-    key TEXT NOT NULL UNIQUE, -- of an original: the name of its file
+    key TEXT NOT NULL UNIQUE,
     channel TEXT NOT NULL,
     is_original INTEGER NOT NULL,
     size INTEGER NOT NULL,
-    checksum INTEGER NOT NULL, -- CRC-32 of key and bytes; 0 for an original
+    checksum INTEGER NOT NULL, -- CRC-32 of key and bytes
     used_at_ms INTEGER NOT NULL
   );
   CREATE INDEX images_by_use ON images (is_original, used_at_ms);
@@ -36,226 +32,163 @@ export const IMAGE_SCHEMA = `
   END;
 `;
 
-/** Writing more would block the event loop for too long. */
-const MAX_ROW_BYTES = 1024 * 1024;
-/** What the largest original needs. No more is evicted in one turn of the event loop. */
-const MAX_EVICTED_BYTES = 16 * 1024 * 1024 + OVERHEAD_BYTES;
-/** Rows that may be erased in one turn of the event loop. */
-const ERASED_ROWS = 16;
-/** Storing an original returns up to this number of free pages of `cache.db` to the disk: 2 MiB, more than most originals have. */
-const FREED_PAGES = 128;
+/**
+ * YouTube accepts no larger banner: developers.google.com/youtube/v3/docs/channelBanners/insert (page of 2026-02-18). Writing
+ * more would block the event loop for too long, and so would removing more in one turn.
+ */
+const MAX_ROW_BYTES = 6 * 1024 * 1024;
 /** A use is recorded once in this time, so that most reads need no write. */
 export const USE_RECORDED_MS = 3_600_000;
 
-/** An original of a channel's image. `digest`: the first 32 hex digits of the SHA-256 of its bytes. */
-export interface OriginalId {
-  readonly channelId: string;
-  readonly digest: string;
-}
-
 interface ImageRow {
+  readonly row: number;
   readonly key: string;
-  readonly is_original: number;
   readonly size: number;
   readonly checksum: number;
   readonly used_at_ms: number;
 }
 
+/** What an image is stored as. */
+export interface StoredImage {
+  readonly channelId: string;
+  readonly key: string;
+  /** Originals are evicted after all others: a new download costs a call to upstream. */
+  readonly isOriginal: boolean;
+}
+
 interface ImageTableOptions {
   readonly file: CacheFile;
-  /** The folder of originals. */
-  readonly folder: string;
-  /** The quota of images and originals. Each counts 4 KiB more than its bytes. */
+  /** The quota of all images. Each counts 4 KiB more than its bytes. */
   readonly maxBytes: number;
   readonly runtime: Pick<Runtime, 'clock' | 'failureLog'>;
 }
 
-/**
- * Encoded images as rows of the cache file, and originals as files `{channelId}-{digest}` in a folder, each with a row. They
- * have one quota: the least recently used is evicted first, and originals last.
- *
- * Files without a row are deleted when the cache file is opened or created again.
- */
+/** Encoded images and originals as rows of the cache file, with one quota. The least recently used is evicted first. */
 export interface ImageTable {
+  /** `undefined` also for an image that is damaged, which is removed. */
   get(key: string): Buffer | undefined;
   /** Counts as a use of the image, like reading it. */
   noteUse(key: string): void;
-  /** Stores an encoded image of at most 1 MiB. */
-  put(channelId: string, key: string, bytes: Buffer): void;
-  /** The path of a stored original. Its file may be missing or damaged. */
-  findOriginal(id: OriginalId): string | undefined;
-  /** Stores an original, and returns its path. */
-  putOriginal(id: OriginalId, bytes: Buffer): Promise<string | undefined>;
-  /** Removes an original whose file is missing or damaged. */
-  discardOriginal(id: OriginalId): void;
+  /** Stores an image of at most 6 MiB. The key determines its bytes. Returns false if there is no room. */
+  put(image: StoredImage, bytes: Buffer): boolean;
   /**
-   * Removes the images and originals of these channels, and their bytes from the disk.
+   * Removes all images of these channels, and their bytes from the disk.
    *
    * @returns their number
    * @throws Error when one cannot be removed
    */
   erase(channelIds: readonly string[]): Promise<number>;
-  /** Opens the cache file, and waits until files without a row are deleted and the quota is kept. */
-  open(): Promise<void>;
+  /** Evicts what exceeds the quota, which may be lower than at the last start, and returns the space to the disk. */
+  shrink(): Promise<void>;
   usage(): { readonly entries: number; readonly bytes: number; readonly maxBytes: number };
 }
 
-export function createImageTable({ file, folder, maxBytes, runtime }: ImageTableOptions): ImageTable {
+export function createImageTable({ file, maxBytes, runtime }: ImageTableOptions): ImageTable {
   const { clock, failureLog } = runtime;
-  let tidying: Promise<void> = Promise.resolve();
 
-  file.onOpen(() => {
-    tidying = tidy().catch((error: unknown) => report('not-tidied', { err: error }));
-  });
-
-  async function tidy(): Promise<void> {
-    createDirectory(folder);
-    for await (const { name } of await opendir(folder)) {
-      const isOrphan = file.read((sql) => findRow(sql, name) === undefined) === true;
-      if (isOrphan) await rm(join(folder, name), { recursive: true, force: true });
-    }
-    // The quota may be lower than it was.
-    while ((file.write((sql) => makeRoom(sql, 0)) ?? 0) > 0) await setImmediate();
-  }
-
-  /** Removes the file first: if it cannot be removed, the row stays. */
-  function remove(sql: Sql, { key, is_original }: Pick<ImageRow, 'key' | 'is_original'>): void {
-    if (is_original === 1) rmSync(join(folder, key), { force: true });
-    sql('DELETE FROM images WHERE key = ?').run(key);
-  }
-
-  /** Evicts until these bytes have room. Returns the number of evicted bytes. */
+  /** Evicts until these bytes have room, at most as many as one image may have. Returns the number of evicted images. */
   function makeRoom(sql: Sql, bytes: number): number {
-    const excess = Math.min(readUsage(sql).bytes + bytes - maxBytes, MAX_EVICTED_BYTES);
-    let evicted = 0;
-    while (evicted < excess) {
-      const victim = sql('SELECT * FROM images ORDER BY is_original, used_at_ms LIMIT 1').get() as ImageRow | undefined;
+    const excess = Math.min(readUsage(sql).bytes + bytes - maxBytes, MAX_ROW_BYTES + OVERHEAD_BYTES);
+    const next = 'SELECT row, size FROM images ORDER BY is_original, used_at_ms LIMIT 1';
+    let count = 0;
+    for (let evicted = 0; evicted < excess; count += 1) {
+      const victim = sql(next).get() as Pick<ImageRow, 'row' | 'size'> | undefined;
       if (victim === undefined) break;
       remove(sql, victim);
       evicted += victim.size + OVERHEAD_BYTES;
     }
-    return evicted;
+    return count;
   }
 
-  /** Adds an image, and evicts others if it has no room. */
-  function add(sql: Sql, channelId: string, row: Omit<ImageRow, 'used_at_ms'>, content?: Buffer): void {
-    const { key, is_original, size, checksum } = row;
-    makeRoom(sql, size + OVERHEAD_BYTES);
-    const { changes, lastInsertRowid } = sql(`
-      INSERT INTO images (key, channel, is_original, size, checksum, used_at_ms) VALUES (?, ?, ?, ?, ?, ?)
-      ON CONFLICT DO NOTHING
-    `).run(key, channelId, is_original, size, checksum, clock.now());
-    if (changes === 1 && content !== undefined) sql('INSERT INTO contents VALUES (?, ?)').run(lastInsertRowid, content);
-  }
-
-  function report(kind: string, fields: object): void {
-    failureLog.report({ level: 'warn', key: `images ${kind}`, message: 'images', fields: { kind, ...fields } });
-  }
-
-  function note({ key, used_at_ms }: ImageRow): void {
+  function note({ row, used_at_ms }: ImageRow): void {
     const sinceMs = clock.now() - used_at_ms;
     // Negative after the clock was set back.
     if (sinceMs >= 0 && sinceMs < USE_RECORDED_MS) return;
-    file.write((sql) => sql('UPDATE images SET used_at_ms = ? WHERE key = ?').run(clock.now(), key));
-  }
-
-  function discard(row: Pick<ImageRow, 'key' | 'is_original'>): void {
-    file.write((sql) => remove(sql, row));
-    report('damaged', { key: row.key });
+    file.write((sql) => sql('UPDATE images SET used_at_ms = ? WHERE row = ?').run(clock.now(), row));
   }
 
   function findAndNote(key: string): ImageRow | undefined {
-    const row = file.read((sql) => findRow(sql, key));
+    const select = 'SELECT * FROM images WHERE key = ?';
+    const row = file.read((sql) => sql(select).get(key)) as ImageRow | undefined;
     if (row !== undefined) note(row);
     return row;
   }
 
+  function eraseSome(sql: Sql, channelIds: readonly string[]): number {
+    const select = 'SELECT row, size FROM images WHERE channel IN (SELECT value FROM json_each(?))';
+    let [count, bytes] = [0, 0];
+    for (const found of sql(`${select} LIMIT 100`).all(JSON.stringify(channelIds))) {
+      const image = found as unknown as ImageRow;
+      remove(sql, image);
+      count += 1;
+      bytes += image.size;
+      if (bytes >= MAX_ROW_BYTES) break;
+    }
+    return count;
+  }
+
   return {
     get(key) {
-      const found = file.read((sql) => sql('SELECT * FROM images JOIN contents USING (row) WHERE key = ?').get(key));
+      // Without its content, a row is damaged.
+      const select = 'SELECT * FROM images LEFT JOIN contents USING (row) WHERE key = ?';
+      const found = file.read((sql) => sql(select).get(key));
       if (found === undefined) return undefined;
-      const { content, ...row } = found as unknown as ImageRow & { content: Uint8Array };
-      const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
-      const isSound = checksumOf(key, bytes) === row.checksum;
-      if (isSound) note(row);
-      else discard(row);
-      return isSound ? bytes : undefined;
+      const { content, ...image } = found as unknown as ImageRow & { readonly content: unknown };
+      const bytes =
+        content instanceof Uint8Array ? Buffer.from(content.buffer, content.byteOffset, content.length) : undefined;
+      if (bytes !== undefined && checksumOf(key, bytes) === image.checksum) {
+        note(image);
+        return bytes;
+      }
+      file.write((sql) => remove(sql, image));
+      failureLog.report({ level: 'warn', key: 'images damaged', message: 'images', fields: { kind: 'damaged', key } });
+      return undefined;
     },
 
     noteUse: (key) => void findAndNote(key),
 
-    put(channelId, key, bytes) {
+    put({ channelId, key, isOriginal }, bytes) {
       const size = bytes.length;
-      if (size > MAX_ROW_BYTES || size + OVERHEAD_BYTES > maxBytes) return;
-      const row = { key, is_original: 0, size, checksum: checksumOf(key, bytes) };
-      file.write((sql) => add(sql, channelId, row, bytes));
+      if (size > MAX_ROW_BYTES || size + OVERHEAD_BYTES > maxBytes) return false;
+      if (findAndNote(key) !== undefined) return true;
+      const insert = `
+        INSERT INTO images (key, channel, is_original, size, checksum, used_at_ms) VALUES (?, ?, ?, ?, ?, ?)
+      `;
+      const row = [key, channelId, isOriginal ? 1 : 0, size, checksumOf(key, bytes), clock.now()];
+      const written = file.write((sql) => {
+        makeRoom(sql, size + OVERHEAD_BYTES);
+        const { lastInsertRowid } = sql(insert).run(...row);
+        return sql('INSERT INTO contents VALUES (?, ?)').run(lastInsertRowid, bytes);
+      });
+      return written !== undefined;
     },
-
-    findOriginal(id) {
-      const row = findAndNote(originalName(id));
-      return row && join(folder, row.key);
-    },
-
-    async putOriginal(id, bytes) {
-      const key = originalName(id);
-      const path = join(folder, key);
-      if (findAndNote(key) !== undefined) return path;
-      if (bytes.length + OVERHEAD_BYTES > maxBytes) return undefined;
-      // The banner and the avatar of a channel may be one image, which must not be written again while it is read.
-      const written = `${path}.${randomUUID()}`;
-      try {
-        createDirectory(folder);
-        await writeFile(written, bytes);
-        file.writeOrThrow((sql) => {
-          add(sql, id.channelId, { key, is_original: 1, size: bytes.length, checksum: 0 });
-          // Files cannot use the pages that evicted images have left.
-          sql(`PRAGMA incremental_vacuum(${FREED_PAGES})`).all();
-          renameSync(written, path);
-        });
-        return path;
-      } catch (error) {
-        for (const left of [written, path]) await rm(left, { force: true }).catch(() => undefined);
-        report('not-stored', { err: error });
-        return undefined;
-      }
-    },
-
-    discardOriginal: (id) => discard({ key: originalName(id), is_original: 1 }),
 
     async erase(channelIds) {
       let erased = 0;
-      for (const channelId of channelIds) {
-        for (let step = ERASED_ROWS; step === ERASED_ROWS; erased += step) {
-          step = file.writeOrThrow((sql) => {
-            const rows = sql('SELECT * FROM images WHERE channel = ? LIMIT ?').all(channelId, ERASED_ROWS);
-            for (const row of rows) remove(sql, row as unknown as ImageRow);
-            return rows.length;
-          });
-          await setImmediate();
-        }
+      for (let count = 1; count > 0; await setImmediate()) {
+        count = file.writeOrThrow((sql) => eraseSome(sql, channelIds));
+        erased += count;
       }
-      file.emptyLog();
+      await file.wipeFreePages();
       return erased;
     },
 
-    async open() {
-      file.read(() => undefined);
-      await tidying;
+    async shrink() {
+      while ((file.write((sql) => makeRoom(sql, 0)) ?? 0) > 0) await setImmediate();
+      // Pages that stay free are used again.
+      await file.wipeFreePages().catch(() => undefined);
     },
 
     usage: () => ({ ...(file.read(readUsage) ?? { entries: 0, bytes: 0 }), maxBytes }),
   };
 }
 
-/** All IDs of channels have the same length, so that no two originals have the same name. */
-export function originalName({ channelId, digest }: OriginalId): string {
-  return `${channelId}-${digest}`;
-}
-
-function findRow(sql: Sql, key: string): ImageRow | undefined {
-  return sql('SELECT * FROM images WHERE key = ?').get(key) as ImageRow | undefined;
+function remove(sql: Sql, { row }: Pick<ImageRow, 'row'>): void {
+  sql('DELETE FROM images WHERE row = ?').run(row);
 }
 
 function readUsage(sql: Sql) {
-  return sql('SELECT entries, bytes FROM image_usage').get() as { entries: number; bytes: number };
+  const usage = sql('SELECT entries, bytes FROM image_usage').get() as { entries: number; bytes: number } | undefined;
+  if (usage !== undefined && Number.isFinite(usage.bytes)) return usage;
+  throw new DamagedFileError('the size of all images is lost');
 }

@@ -1,19 +1,25 @@
-import { readFile } from 'node:fs/promises';
 import { compactBytes, createMemoryCache } from '../lib/memory-cache.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { type ImageTable, type OriginalId, originalName, USE_RECORDED_MS } from './image-table.ts';
-import { digestOf } from './keys.ts';
+import { type ImageTable, USE_RECORDED_MS } from './image-table.ts';
 
-/** Encoded images in memory, in front of those on the disk. Originals are in memory only if they cannot be stored. */
+/** An original of a channel's image. `digest`: the first 32 hex digits of the SHA-256 of its bytes. */
+export interface OriginalId {
+  readonly channelId: string;
+  readonly digest: string;
+}
+
+/**
+ * Encoded images in memory, in front of those on the disk. An original is in memory only if it cannot be stored. Images over 6 MiB
+ * are not stored.
+ */
 export interface ImageStore {
   /** @param key of the image, which determines its bytes */
   get(channelId: string, key: string): Promise<Buffer | undefined>;
-  /** Stores an encoded image. One over 1 MiB is only in memory. */
+  /** Stores an encoded image. */
   put(channelId: string, key: string, bytes: Buffer): void;
-  /** `undefined` also for an original that is damaged, which is removed. */
   getOriginal(id: OriginalId): Promise<Buffer | undefined>;
-  putOriginal(id: OriginalId, bytes: Buffer): Promise<void>;
+  putOriginal(id: OriginalId, bytes: Buffer): void;
   /**
    * Removes the images and originals of these channels.
    *
@@ -47,7 +53,7 @@ export function createImageStore({ table, maxMemoryBytes, runtime }: ImageStoreO
   });
 
   function keepInMemory(channelId: string, key: string, bytes: Buffer): void {
-    memory.set(key, { channelId, bytes, recordedAtMs: clock.monotonic() });
+    memory.set(key, { channelId, bytes: compactBytes(bytes), recordedAtMs: clock.monotonic() });
   }
 
   addBoundGauges(metrics, 'pennant_images_on_disk', 'images on disk', table.usage);
@@ -69,25 +75,19 @@ export function createImageStore({ table, maxMemoryBytes, runtime }: ImageStoreO
       return kept.bytes;
     },
 
-    put(channelId, key, image) {
-      const bytes = compactBytes(image);
+    put(channelId, key, bytes) {
       keepInMemory(channelId, key, bytes);
-      table.put(channelId, key, bytes);
+      table.put({ channelId, key, isOriginal: false }, bytes);
     },
 
     async getOriginal(id) {
-      const path = table.findOriginal(id);
-      if (path === undefined) return memory.get(originalName(id))?.bytes;
-      const bytes = await readFile(path).catch(() => undefined);
-      if (bytes !== undefined && (await digestOf(bytes)) === id.digest) return bytes;
-      table.discardOriginal(id);
-      return undefined;
+      const key = keyOf(id);
+      return table.get(key) ?? memory.get(key)?.bytes;
     },
 
-    async putOriginal(id, bytes) {
-      if ((await table.putOriginal(id, bytes)) === undefined) {
-        keepInMemory(id.channelId, originalName(id), compactBytes(bytes));
-      }
+    putOriginal(id, bytes) {
+      const key = keyOf(id);
+      if (!table.put({ channelId: id.channelId, key, isOriginal: true }, bytes)) keepInMemory(id.channelId, key, bytes);
     },
 
     async erase(channelIds) {
@@ -99,4 +99,8 @@ export function createImageStore({ table, maxMemoryBytes, runtime }: ImageStoreO
       }
     },
   };
+}
+
+function keyOf({ channelId, digest }: OriginalId): string {
+  return `original/${channelId}/${digest}`;
 }

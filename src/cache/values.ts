@@ -25,7 +25,7 @@ export interface OriginalInfo extends Size {
   readonly hasAlpha: boolean;
   /** The first 32 hex digits of the SHA-256 of its bytes. */
   readonly digest: string;
-  /** When these bytes were first stored, milliseconds since 1970. Later than that of the bytes that they replaced. */
+  /** When these bytes were first stored, milliseconds since 1970. */
   readonly firstStoredAtMs: number;
 }
 

@@ -35,9 +35,6 @@ export interface CatalogImage {
   readonly fileName: string;
 }
 
-/** The resolution of `Last-Modified`. The time of a new image is later than that of the previous one by at least this. */
-export const LAST_MODIFIED_STEP_MS = 1_000;
-
 export interface ChannelLink {
   readonly title: string;
   /** Absolute, http or https. */

@@ -46,15 +46,14 @@ export interface ImageRequest {
 
 /** A resolved image. Requests for the same image have the same `identity`. */
 interface ImageSpec {
-  readonly channel: Channel;
-  readonly kind: ImageKind;
-  readonly original: OriginalInfo;
+  readonly original: FoundOriginal;
   readonly identity: ImageIdentity;
 }
 
 /** The original of a channel's image. */
 interface FoundOriginal extends Cached<OriginalInfo> {
   readonly channel: Channel;
+  readonly kind: ImageKind;
 }
 
 type Rendition = Pick<Image, 'etag' | 'render'>;
@@ -107,10 +106,10 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   addBoundGauges(metrics, 'pennant_failed_encodes', 'failed encodes', failedEncodes.stats);
   addBoundGauges(metrics, 'pennant_images_being_made', 'images being made', encoding.stats);
 
-  function jobFor({ channel, kind, original, identity }: ImageSpec): EncodeJob {
+  function jobFor({ original, identity }: ImageSpec): EncodeJob {
     const { crop, output, backdrop, format, quality } = identity;
-    const { width, height } = original;
-    const readOriginal = () => originals.read(channel, kind, original);
+    const { width, height } = original.value;
+    const readOriginal = () => originals.read(original.channel, original.kind, original);
     return { readOriginal, originalSize: { width, height }, crop, output, backdrop, format, quality };
   }
 
@@ -138,7 +137,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
 
   async function findNamed({ channel, outcome }: ChannelResponse, kind: ImageKind): Promise<FoundOriginal> {
     if (channel[kind] === null) throw noImage(channel, kind, outcome);
-    return { channel, ...(await originals.get(channel, kind)) };
+    return { channel, kind, ...(await originals.get(channel, kind)) };
   }
 
   /** The original that the record names. When it is gone, the record is loaded again, once, and may name another one. */
@@ -160,12 +159,14 @@ export function createImageService(options: ImageServiceOptions): ImageService {
       const { refs, variant } = request;
       const { kind } = VARIANT_PRESETS[variant];
       // A stale record most often names the current image, so no image waits for its reload.
-      const { channel, value: original, outcome } = await findOriginal(await channels.getChannel(refs, 0), kind);
+      const original = await findOriginal(await channels.getChannel(refs, 0), kind);
+      const { channel, value, outcome } = original;
       const { channelId } = channel;
-      const identity = resolveRequest(request, channelId, original);
-      const rendition = renditionOf({ channel, kind, original, identity });
+      const identity = resolveRequest(request, channelId, value);
+      const rendition = renditionOf({ original, identity });
       const { format } = identity;
-      const lastModifiedMs = original.firstStoredAtMs;
+      // Never later than the response itself (RFC 9110, 8.8.2.1), although the clock may have been set back.
+      const lastModifiedMs = Math.min(value.firstStoredAtMs, clock.now());
       return { ...rendition, channelId, variant, format, lastModifiedMs, outcome };
     },
 

@@ -2,7 +2,7 @@ import type { Cache, Cached, Loaded } from '../cache/cache.ts';
 import type { ImageStore } from '../cache/images.ts';
 import { digestOf, originalKey } from '../cache/keys.ts';
 import { type OriginalInfo, SOFT_TIMEOUT_MS } from '../cache/values.ts';
-import { type CatalogImage, type Channel, LAST_MODIFIED_STEP_MS, type OriginalRef } from '../domain/channel.ts';
+import type { CatalogImage, Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import type { ImageKind } from '../domain/variants.ts';
 import { NEVER_ABORTED } from '../lib/deadlines.ts';
@@ -37,11 +37,11 @@ export interface Originals {
    */
   get(channel: Channel, kind: ImageKind): Promise<Cached<OriginalInfo>>;
   /**
-   * Returns the bytes of an original. Loads them again if they are not stored.
+   * Returns the bytes of an original that `get` has found. Loads them again if they are not stored.
    *
    * @throws AppError `upstream_…` if they cannot be loaded, or have changed
    */
-  read(channel: Channel, kind: ImageKind, original: OriginalInfo): Promise<Buffer>;
+  read(channel: Channel, kind: ImageKind, found: Cached<OriginalInfo>): Promise<Buffer>;
 }
 
 export function createOriginals(options: OriginalsOptions): Originals {
@@ -114,13 +114,10 @@ export function createOriginals(options: OriginalsOptions): Originals {
     previous: OriginalInfo | undefined,
   ): Promise<Loaded<OriginalInfo>> {
     const digest = await digestOf(bytes);
-    if (ref.kind === 'remote') await images.putOriginal({ channelId, digest }, bytes);
+    if (ref.kind === 'remote') images.putOriginal({ channelId, digest }, bytes);
     if (previous?.digest === digest) return { value: previous, version: ref.key };
     const { width, height, format, hasAlpha } = await encoder.inspect(bytes, NEVER_ABORTED);
-    // `If-Modified-Since` must not match other bytes, even if the clock is behind.
-    const afterPreviousMs = previous === undefined ? 0 : previous.firstStoredAtMs + LAST_MODIFIED_STEP_MS;
-    const firstStoredAtMs = Math.max(clock.now(), afterPreviousMs);
-    return { value: { digest, firstStoredAtMs, width, height, format, hasAlpha }, version: ref.key };
+    return { value: { digest, firstStoredAtMs: clock.now(), width, height, format, hasAlpha }, version: ref.key };
   }
 
   return {
@@ -128,28 +125,24 @@ export function createOriginals(options: OriginalsOptions): Originals {
       // A new key in the record means a new image.
       const { key: version } = refOf(channel, kind);
       const loadInTurn = (previous: OriginalInfo | undefined) => loads.run(() => load(channel, kind, previous));
-      const found = await cache.get(originalKey(channel.channelId, kind), loadInTurn, {
-        softTimeoutMs: SOFT_TIMEOUT_MS,
-        version,
-      });
-      // The stored time may be in the future if clocks differ.
-      const firstStoredAtMs = Math.min(found.value.firstStoredAtMs, clock.now());
-      return { ...found, value: { ...found.value, firstStoredAtMs } };
+      const lookup = { softTimeoutMs: SOFT_TIMEOUT_MS, version };
+      return cache.get(originalKey(channel.channelId, kind), loadInTurn, lookup);
     },
 
-    async read(channel, kind, original) {
+    async read(channel, kind, { value: { digest }, storedAtMs }) {
       const { channelId } = channel;
       const ref = refOf(channel, kind);
-      const id = { channelId, digest: original.digest };
-      const stored = ref.kind === 'remote' ? await images.getOriginal(id) : undefined;
+      const stored = ref.kind === 'remote' ? await images.getOriginal({ channelId, digest }) : undefined;
       if (stored !== undefined) return stored;
-      const bytes = await fetchSame(ref, original.digest);
+      const bytes = await fetchSame(ref, digest);
       if (bytes === undefined) {
-        // No record names this key, so that the next request loads the original anew.
-        cache.put(originalKey(channelId, kind), { value: original, version: '' });
+        const key = originalKey(channelId, kind);
+        const current = await cache.getCached(key);
+        // No record names this version, so that the next request loads the original anew.
+        if (current?.storedAtMs === storedAtMs) cache.put(key, { value: current.value, version: '' });
         throw justChanged();
       }
-      if (ref.kind === 'remote') await images.putOriginal(id, bytes);
+      if (ref.kind === 'remote') images.putOriginal({ channelId, digest }, bytes);
       return bytes;
     },
   };

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { hasErrorCode } from './file-system.ts';
 
 /** The file can be opened, but its content is damaged or has another layout. */
 export class DamagedFileError extends Error {}
@@ -10,17 +11,23 @@ const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
 const SQLITE_CANTOPEN = 14;
+const SQLITE_CONSTRAINT = 19;
+const SQLITE_MISMATCH = 20;
 const SQLITE_NOTADB = 26;
 /** An extended code. */
 const SQLITE_IOERR_SHORT_READ = 522;
 
-/** Includes `SQLITE_ERROR`: the statements are fixed, so a missing column means that the tables are foreign. */
-const DAMAGE_CODES = new Set([SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB]);
+/**
+ * The statements are fixed: with `SQLITE_ERROR` the tables are foreign, and a constraint or a type is violated by what the file
+ * already has.
+ */
+const DAMAGE_CODES = new Set([SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_NOTADB]);
 const LOSS_OF_ACCESS_CODES = new Set([SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN]);
 
 /** True when the file's content is damaged; false for a full disk, a lock or missing permissions. */
 export function isDamage(error: unknown): boolean {
-  if (error instanceof DamagedFileError) return true;
+  // Node reads no integer over 2^53, and no file of ours has one.
+  if (error instanceof DamagedFileError || hasErrorCode(error, 'ERR_OUT_OF_RANGE')) return true;
   return DAMAGE_CODES.has(primaryCodeOf(error)) || resultCodeOf(error) === SQLITE_IOERR_SHORT_READ;
 }
 

@@ -1,12 +1,10 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { NEVER_ABORTED } from '../../src/lib/deadlines.ts';
 import { pngOf } from '../faults/bare-png.ts';
 import { sharedEncoder } from '../helpers/encoder.ts';
 import { respondWithBytes } from '../helpers/fake-upstream.ts';
 import { decodeImage } from '../helpers/image.ts';
+import { changeImages } from '../helpers/images.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 import { startYoutubeForTest } from '../helpers/youtube-service.ts';
 
@@ -14,14 +12,6 @@ const ID = 'UCreplayLighthouse000001';
 const MIB = 1024 * 1024;
 
 const encoder = sharedEncoder();
-
-/** Changes one byte, so that the file can still be decoded. */
-async function damage(path: string): Promise<void> {
-  const bytes = await readFile(path);
-  const middle = Math.floor(bytes.length / 2);
-  bytes[middle] = (bytes[middle] as number) ^ 0x10;
-  await writeFile(path, bytes);
-}
 
 const CARD = drawTestCard({ width: 400, height: 400 }).jpeg().toBuffer();
 
@@ -38,7 +28,7 @@ test.each<[what: string, bytes: Promise<Buffer>]>([
     const { service, replay } = await startYoutubeForTest({ image }, { encoder });
     expect((await service.get(`/${ID}/avatar.png`)).status).toBe(200);
     expect(replay.callsTo('image')).toHaveLength(2);
-    await rm(join(service.dataDir, 'originals'), { recursive: true });
+    changeImages(service.dataDir, 'DELETE FROM images');
     expect((await service.get(`/${ID}/avatar.png?width=100`)).status).toBe(200);
 
     replay.misbehave('image', unusable);
@@ -48,34 +38,27 @@ test.each<[what: string, bytes: Promise<Buffer>]>([
   },
 );
 
-test('no image is made from the file of an original that has changed on the disk', async () => {
-  const size = { width: 400, height: 400 };
-  const bytes = await CARD;
-  const { service } = await startYoutubeForTest({ image: respondWithBytes(bytes) }, { encoder });
-  await service.get(`/${ID}/avatar`);
-  const files = join(service.dataDir, 'originals');
-  const [name = ''] = await readdir(files);
-  await damage(join(files, name));
-
-  const crop = { left: 0, top: 0, ...size };
-  const job = {
-    readOriginal: async () => bytes,
-    originalSize: size,
-    crop,
-    output: size,
-    format: 'png',
-    quality: undefined,
-  } as const;
-  const expected = await encoder.encode(job, NEVER_ABORTED);
-  const made = await service.get(`/${ID}/avatar.png`);
-  expect(made.status).toBe(200);
-  expect(made.bytes.equals(expected)).toBe(true);
+test.each<[what: string, sql: string]>([
+  ['other bytes', 'UPDATE contents SET content = zeroblob(length(content))'],
+  ['a text in place of bytes', "UPDATE contents SET content = 'a text'"],
+  ['no content', 'DELETE FROM contents'],
+  ['another checksum', 'UPDATE images SET checksum = 9007199254740993'],
+])('an original with %s on the disk is loaded again, and its images are the same', async (_what, sql) => {
+  const { service, replay } = await startYoutubeForTest({ image: respondWithBytes(await CARD) }, { encoder });
+  const expected = await service.get(`/${ID}/avatar.png?width=200`);
+  changeImages(service.dataDir, sql);
+  replay.forgetCalls();
+  expect((await service.get(`/${ID}/avatar.webp?width=200`)).status).toBe(200);
+  expect(replay.callsTo('image')).toHaveLength(1);
+  changeImages(service.dataDir, 'DELETE FROM images WHERE is_original = 0');
+  const { status, bytes } = await service.get(`/${ID}/avatar.png?width=200&again`);
+  expect([status, bytes.equals(expected.bytes)]).toEqual([200, true]);
 });
 
 test('an original that is downloaded again and has changed is an error once, and the new one afterwards', async () => {
   const { service, replay } = await startYoutubeForTest({ image: respondWithBytes(await CARD) }, { encoder });
   await service.get(`/${ID}/avatar.png`);
-  await rm(join(service.dataDir, 'originals'), { recursive: true });
+  changeImages(service.dataDir, 'DELETE FROM images');
   const changed = await drawTestCard({ width: 300, height: 300 }).jpeg().toBuffer();
   replay.misbehave('image', respondWithBytes(changed));
   expect((await service.get(`/${ID}/avatar.png?width=200`)).status).toBe(503);

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { cachePaths } from '../../src/cache/cache-file.ts';
+import { cachePath } from '../../src/cache/cache-file.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { startTestApp, startWithoutEncoder, type TestAppOptions } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
@@ -103,7 +103,7 @@ describe('the log', () => {
     }
     const damaged = { level: LEVELS.warn, msg: 'images', kind: 'damaged', key: expect.stringContaining(SAMPLE) };
     expect(await restart()).toContainEqual(expect.objectContaining(damaged));
-    await writeFile(cachePaths(dataDir).database, 'no database at all');
+    await writeFile(cachePath(dataDir), 'no database at all');
     const rebuilt = { level: LEVELS.warn, msg: 'cache.db', kind: 'rebuilt' };
     expect(await restart()).toContainEqual(expect.objectContaining(rebuilt));
   });

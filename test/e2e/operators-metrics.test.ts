@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cachePaths } from '../../src/cache/cache-file.ts';
+import { cachePath } from '../../src/cache/cache-file.ts';
 import { channelKey, originalKey, searchKey } from '../../src/cache/keys.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { startWithoutEncoder } from '../helpers/app.ts';
@@ -31,7 +31,7 @@ test('metrics have durations in seconds', async () => {
 test('a damaged stored value is counted by its kind, and loaded again', async () => {
   const dataDir = await createDataDir();
   const clock = createManualClock();
-  const { table: store } = openEntries(cachePaths(dataDir).database, { clock });
+  const { table: store } = openEntries(cachePath(dataDir), { clock });
   for (const key of [channelKey(SAMPLE), originalKey(SAMPLE, 'banner'), searchKey('crops')]) {
     await store.set(key, 'damaged', 60_000);
   }

@@ -1,7 +1,6 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { cachePaths } from '../../src/cache/cache-file.ts';
 import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { createRunningClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
@@ -94,14 +93,5 @@ describe('a channel that is blocked after it was stored', () => {
     for (const way of [`/${OTHER}/tv.webp`, OTHER_SEARCH])
       expect((await app.get(way)).headers['cache-status']).toMatch(/^pennant; hit/);
     await expectNotFound(app);
-  });
-
-  test('is removed although cache.db was lost before', async () => {
-    await fillStores();
-    await rm(cachePaths(dataDir).database);
-    expect((await readdir(cachePaths(dataDir).originals)).join()).toContain(BLOCKED);
-    await start({ BLOCKED_CHANNELS: BLOCKED });
-    await expect.poll(storedBytes).not.toMatch(new RegExp(`${WORDS}|${BLOCKED}`));
-    expect((await readdir(cachePaths(dataDir).originals)).join()).not.toContain(BLOCKED);
   });
 });

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
-import { cachePaths, createCacheFile } from '../../src/cache/cache-file.ts';
-import { createImageTable, type ImageTable, type OriginalId } from '../../src/cache/image-table.ts';
+import { cachePath, createCacheFile } from '../../src/cache/cache-file.ts';
+import { createImageTable, type ImageTable } from '../../src/cache/image-table.ts';
+import type { OriginalId } from '../../src/cache/images.ts';
 import { CACHE_SCHEMA } from '../../src/cache/schema.ts';
 import type { Runtime } from '../../src/lib/runtime.ts';
 import { createManualClock } from './clock.ts';
@@ -24,24 +24,22 @@ export async function openImages(
   maxBytes: number,
   runtime: Runtime = createTestRuntime(),
 ): Promise<OpenImages> {
-  const { database, originals } = cachePaths(dataDir);
-  const file = createCacheFile({ path: database, schema: CACHE_SCHEMA, runtime });
-  const table = createImageTable({ file, folder: originals, maxBytes, runtime });
-  await table.open();
+  const file = createCacheFile({ path: cachePath(dataDir), schema: CACHE_SCHEMA, runtime });
+  const table = createImageTable({ file, maxBytes, runtime });
+  await table.shrink();
   return { ...table, close: file.close };
 }
 
 /** A data directory whose images a test may open several times, as one process after another does. */
 export async function setUpImages(options: { dataDir?: string; maxBytes?: number } = {}) {
   const { dataDir = await createTemporaryDirectory() } = options;
-  const { database, originals } = cachePaths(dataDir);
+  const database = cachePath(dataDir);
   const clock = createManualClock();
   const { logger, lines } = recordLog();
   const runtime = createTestRuntime({ clock, logger });
   return {
     dataDir,
     database,
-    originals,
     clock,
     /** The kinds of the lines in the log. */
     logged: () => lines.map(({ kind }) => kind),
@@ -50,12 +48,7 @@ export async function setUpImages(options: { dataDir?: string; maxBytes?: number
       onTestFinished(images.close);
       return images;
     },
-    /** Runs SQL beside the users of the database. */
-    change(sql: string): void {
-      const db = new DatabaseSync(database);
-      db.exec(sql);
-      db.close();
-    },
+    change: (sql: string) => changeImages(dataDir, sql),
   };
 }
 
@@ -76,7 +69,7 @@ export interface StoredRow {
 
 /** What is stored in a data directory, which may be in use. */
 export function storedRowsIn(dataDir: string): readonly StoredRow[] {
-  const { database } = cachePaths(dataDir);
+  const database = cachePath(dataDir);
   if (!existsSync(database)) return [];
   const db = new DatabaseSync(database, { readOnly: true });
   try {
@@ -87,13 +80,14 @@ export function storedRowsIn(dataDir: string): readonly StoredRow[] {
   }
 }
 
-/** Overwrites the bytes of every image of a stopped service. */
+/** Overwrites the bytes of every image. */
 export function damageImages(dataDir: string): void {
-  const { database, originals } = cachePaths(dataDir);
-  const db = new DatabaseSync(database);
-  db.exec('UPDATE contents SET content = zeroblob(length(content))');
+  changeImages(dataDir, 'UPDATE contents SET content = zeroblob(length(content))');
+}
+
+/** Runs SQL beside the users of the database. */
+export function changeImages(dataDir: string, sql: string): void {
+  const db = new DatabaseSync(cachePath(dataDir));
+  db.exec(sql);
   db.close();
-  for (const name of readdirSync(originals)) {
-    writeFileSync(join(originals, name), Buffer.alloc(statSync(join(originals, name)).size, 'damaged'));
-  }
 }

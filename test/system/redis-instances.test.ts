@@ -167,7 +167,7 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     ],
     ['read-only', (at) => at.command('REPLICAOF', '127.0.0.1', '1'), (at) => at.command('REPLICAOF', 'NO', 'ONE')],
   ])('respond while it is %s, and use it again afterwards', async (_state, breakIt, mendIt) => {
-    const instance = await startConnected(server.url, { RATE_LIMIT: '100000/3600' });
+    const instance = await startConnected(server.url, { RATE_LIMIT: '10000/3600' });
     let searches = 0;
     /** Requests a record that is in memory and new searches at the same time. */
     const ask = () =>

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { cachePaths } from '../../src/cache/cache-file.ts';
+import { cachePath } from '../../src/cache/cache-file.ts';
 import { startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { storedRowsIn } from '../helpers/images.ts';
@@ -55,7 +55,7 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
 
   test('a channel that is blocked is removed from the entries of a time without Redis, too', async () => {
     await fillStores({ REDIS_URL: '' });
-    const bytes = () => readFile(cachePaths(dataDir).database, 'latin1');
+    const bytes = () => readFile(cachePath(dataDir), 'latin1');
     expect(await bytes()).toContain(WORDS);
     await start({ BLOCKED_CHANNELS: BLOCKED });
     await expect.poll(bytes).not.toContain(WORDS);

@@ -125,7 +125,7 @@ describe('serve --check', () => {
 
   test.skipIf(process.getuid?.() !== 0)('reports files of another user in an own DATA_DIR', async () => {
     await chmod(directory, 0o755);
-    await mkdir(join(dataDir, 'originals'), { recursive: true });
+    await mkdir(dataDir, { recursive: true });
     await chown(dataDir, NOBODY, NOBODY);
     await writeFile(join(dataDir, 'cache.db'), '', { mode: 0o644 });
     await writeCatalog(dataDir, []);

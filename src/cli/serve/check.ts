@@ -4,7 +4,7 @@ import { access, constants, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { chooseCatalogFolder } from '../../app/catalog.ts';
-import { cachePaths } from '../../cache/cache-file.ts';
+import { cachePath } from '../../cache/cache-file.ts';
 import type { Config } from '../../config/settings.ts';
 import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
 import { createRedisConnection } from '../../lib/redis/connection.ts';
@@ -105,8 +105,7 @@ async function checkDataDir(dataDir: string): Promise<Finding> {
     } finally {
       await rm(directory, { recursive: true });
     }
-    const { database, originals } = cachePaths(dataDir);
-    for (const path of [...filesOfDatabase(database), originals].filter((path) => existsSync(path))) {
+    for (const path of filesOfDatabase(cachePath(dataDir)).filter((path) => existsSync(path))) {
       await access(path, constants.R_OK | constants.W_OK);
     }
   } catch (error) {

@@ -1,5 +1,4 @@
-import { TAGS } from '../endpoint-description.ts';
-import type { Endpoint } from '../request/context.ts';
+import { type Endpoint, TAGS } from '../request/context.ts';
 import type { Parameter } from '../request/parameters.ts';
 import { COMMON_FIELDS, LIMIT_FIELDS, OTHER_FIELDS, RESPONSES, SHARED_RESPONSES } from './responses.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';

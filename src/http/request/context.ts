@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import findMyWay from 'find-my-way';
+import type { ExampleChannel } from '../../channels/examples.ts';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import { AppError } from '../../domain/errors.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { Runtime } from '../../lib/runtime.ts';
-import type { EndpointDescription } from '../endpoint-description.ts';
+import type { ResponseName } from '../openapi/responses.ts';
 import type { Client, ClientIdentification } from './client-identification.ts';
 import type { Parameters, Values } from './parameters.ts';
 import { createBaseFinder, MAX_URL_BYTES, parseTarget, type RequestTarget } from './target.ts';
@@ -50,8 +51,38 @@ export interface PublicResponse {
 /** Decoded. */
 export type PathParameters = Readonly<Record<string, string | undefined>>;
 
-/** One path of the public listener, for GET, HEAD and OPTIONS: its parameters, its handler and its description. */
-export interface Endpoint<Path = unknown, Query extends Parameters = Parameters> extends EndpointDescription {
+/** Groups of endpoints in the OpenAPI document. */
+export const TAGS = {
+  channels: 'Metadata of channels as JSON, and the search for them.',
+  images: 'Banners, avatars and badges as images.',
+  service: 'What this instance offers.',
+} as const;
+
+export interface PathParameter {
+  readonly description: string;
+  /** A value that works with the sample catalog. */
+  readonly example: string;
+  /** A regular expression. */
+  readonly pattern?: string;
+}
+
+/**
+ * One path of the public listener, for GET, HEAD and OPTIONS: its parameters, its handler, and what the index, the OpenAPI
+ * document and docs/api.md say of it.
+ */
+export interface Endpoint<Path = unknown, Query extends Parameters = Parameters> {
+  /** What the path returns, as part of a name. Generated clients call the operation `get…`. */
+  readonly id: string;
+  readonly tag: keyof typeof TAGS;
+  /** A few words. */
+  readonly summary: string;
+  /** Whole sentences. */
+  readonly description: string;
+  readonly pathParameters?: Readonly<Record<string, PathParameter>>;
+  /** The response with status 200. */
+  readonly returns: ResponseName;
+  /** The path of an example. `undefined` if the channel has nothing to show. Default: no example in the index. */
+  readonly example?: (channel: ExampleChannel) => string | undefined;
   /** In find-my-way's notation: `/api/channel/:identifier`. */
   readonly url: string;
   /** The parameters in the query. They are validated before `respond` is called. */

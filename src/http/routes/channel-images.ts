@@ -5,12 +5,12 @@ import { type ChannelRef, channelIdRef, isChannelId, refsOfBareIdentifier } from
 import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Image, ImageRequest, ImageService } from '../../images/images.ts';
 import { quoted } from '../../lib/printable.ts';
-import type { PathParameter } from '../endpoint-description.ts';
 import { acceptedFormats, acceptsOnlyJson } from '../request/accept.ts';
 import {
   defineEndpoint,
   disconnectSignal,
   type Endpoint,
+  type PathParameter,
   type PathParameters,
   type PublicResponse,
   type RequestContext,

@@ -10,9 +10,8 @@ import {
   refsOfCustomName,
 } from '../../domain/identifier.ts';
 import { quoted } from '../../lib/printable.ts';
-import type { PathParameter } from '../endpoint-description.ts';
 import { InvalidIdentifier } from '../request/advice.ts';
-import { defineEndpoint, type Endpoint, type PublicResponse } from '../request/context.ts';
+import { defineEndpoint, type Endpoint, type PathParameter, type PublicResponse } from '../request/context.ts';
 import { CHANNEL_QUERY, SEARCH_QUERY } from '../request/parameters.ts';
 import { type ImageUrlStyle, jsonResponse, recordOf, searchResultOf } from '../response/serializers.ts';
 

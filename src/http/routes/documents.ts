@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import type { ExampleChannel, Examples } from '../../channels/examples.ts';
-import type { EndpointDescription } from '../endpoint-description.ts';
 import { openApiDocument, pathOf } from '../openapi/document.ts';
 import type { PublicResponse } from '../request/context.ts';
 import { defineEndpoint, type Endpoint } from '../request/context.ts';
@@ -66,7 +65,7 @@ export function withDocuments(options: DocumentRouteOptions): readonly Endpoint[
 
 /** Indented JSON, because users open these documents in a browser or a terminal. */
 function document(
-  description: Pick<EndpointDescription, 'id' | 'summary' | 'description'>,
+  description: Pick<Endpoint, 'id' | 'summary' | 'description'>,
   url: string,
   contentOf: (base: string) => object | Promise<object>,
 ): Endpoint {

@@ -22,7 +22,7 @@ export interface StoredRecord extends KnownChannel {
 /** The metadata of an original. Its version is the key of the `OriginalRef` that it was loaded from. */
 export interface OriginalInfo extends Size {
   readonly format: SourceFormat;
-  readonly hasAlpha: boolean;
+  readonly hasTransparency: boolean;
   /** The first 32 hex digits of the SHA-256 of its bytes. */
   readonly digest: string;
   /** When these bytes were first stored, milliseconds since 1970. */
@@ -110,7 +110,7 @@ const isOriginalInfo = form<OriginalInfo>({
   width: isNumber,
   height: isNumber,
   format: isText,
-  hasAlpha: isBoolean,
+  hasTransparency: isBoolean,
   digest: isText,
   firstStoredAtMs: isNumber,
 });

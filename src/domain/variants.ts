@@ -79,6 +79,12 @@ export function isVariant(text: string): text is Variant {
  */
 export const MAX_SIDE_PX = 4_096;
 
+/**
+ * With `contain` and both sides, an image has at most the pixels of a square with this side. It is as large as the request says,
+ * whatever the size of the original, and more pixels would take most of a second.
+ */
+export const MAX_PADDED_SQUARE_PX = 2_048;
+
 /** A part of an image in whole pixels of the original, after its orientation was applied. */
 export interface Rectangle extends Size {
   readonly left: number;

@@ -191,18 +191,23 @@ function resolveRequest(
   channelId: string,
   original: OriginalInfo,
 ): ImageIdentity {
-  const { digest, hasAlpha } = original;
-  const format = formats[0] ?? (hasAlpha ? 'png' : 'jpeg');
+  const { digest, hasTransparency } = original;
+  const format = formats[0] ?? (hasTransparency ? 'png' : 'jpeg');
   const { crop, output, inner } = resolveOutput(cropOf(variant, original), { width, height, fit });
   const usual = formatRow(format).hasTransparency ? 'transparent' : 'ffffff';
   const color = background === undefined || background === 'transparent' ? usual : background;
-  const backdrop = inner && backdropOf({ inner, background: color }, output, usual, hasAlpha);
+  const backdrop = inner && backdropOf({ inner, background: color }, output, usual, hasTransparency);
   return { channelId, digest, crop, output, backdrop, format, quality: customQualityOf(format, quality) };
 }
 
 /** `undefined` if nothing of the background is visible: the image is then the same as without `contain`. */
-function backdropOf(backdrop: Backdrop, output: Size, usual: Background, hasAlpha: boolean): Backdrop | undefined {
-  const isVisible = !isSameSize(backdrop.inner, output) || (hasAlpha && backdrop.background !== usual);
+function backdropOf(
+  backdrop: Backdrop,
+  output: Size,
+  usual: Background,
+  hasTransparency: boolean,
+): Backdrop | undefined {
+  const isVisible = !isSameSize(backdrop.inner, output) || (hasTransparency && backdrop.background !== usual);
   return isVisible ? backdrop : undefined;
 }
 

@@ -116,8 +116,8 @@ export function createOriginals(options: OriginalsOptions): Originals {
     const digest = await digestOf(bytes);
     if (ref.kind === 'remote') images.putOriginal({ channelId, digest }, bytes);
     if (previous?.digest === digest) return { value: previous, version: ref.key };
-    const { width, height, format, hasAlpha } = await encoder.inspect(bytes, NEVER_ABORTED);
-    return { value: { digest, firstStoredAtMs: clock.now(), width, height, format, hasAlpha }, version: ref.key };
+    const { width, height, format, hasTransparency } = await encoder.inspect(bytes, NEVER_ABORTED);
+    return { value: { digest, firstStoredAtMs: clock.now(), width, height, format, hasTransparency }, version: ref.key };
   }
 
   return {

@@ -160,6 +160,10 @@ describe('it is the same image', () => {
   });
 });
 
+test('a padded image may be 4,096 pixels long, if it has no more pixels than allowed', async () => {
+  expect((await load(`${AVATAR}.png?width=4096&height=1024&fit=contain`)).size).toEqual([4_096, 1_024]);
+});
+
 test.each([
   ['fit=fill', 'cover, contain'],
   ['fit=Contain', 'lower case'],
@@ -171,6 +175,7 @@ test.each([
   ['background=Transparent', 'transparent'],
   ['background=', 'empty'],
   ['fit=contain&width=4097&height=1', '1 to 4096'],
+  ['fit=contain&width=4096&height=1025', '2048 × 2048 pixels in all: choose a smaller'],
 ])('%s is refused with the values that are allowed', async (query, hint) => {
   const response = await service.get(`${AVATAR}?${query}`);
   expect([response.status, response.json().code]).toEqual([400, 'invalid_parameter']);

@@ -94,17 +94,30 @@ describe('an original’s transparency', () => {
     ['AVIF', () => red(0.5).avif({ lossless: true, effort: 0 })],
   ])('is kept, on white for JPEG, from %s', async (_, draw) => {
     const bytes = await draw().toBuffer();
-    expect((await encoder.inspect(bytes, NEVER_ABORTED)).hasAlpha).toBe(true);
+    expect((await encoder.inspect(bytes, NEVER_ABORTED)).hasTransparency).toBe(true);
     for (const format of ['avif', 'webp', 'png'] as const) {
       expectColour(await firstPixel(await encodeWhole(bytes, format)), [192, 48, 32, 128]);
     }
     expectColour(await firstPixel(await encodeWhole(bytes, 'jpeg')), [224, 151, 144]);
   });
 
-  it('is absent from images of an opaque original', async () => {
-    for (const draw of [red().png(), red().png({ palette: true }), red().jpeg(), red().webp(), red().avif()]) {
-      expect((await encoder.inspect(await draw.toBuffer(), NEVER_ABORTED)).hasAlpha).toBe(false);
-    }
+  it.each([
+    ['PNG', (image: Sharp) => image.png()],
+    ['PNG with a palette', (image: Sharp) => image.png({ palette: true })],
+    ['PNG with 16 bits', (image: Sharp) => image.toColourspace('rgb16').png()],
+    ['grey PNG', (image: Sharp) => image.toColourspace('b-w').png()],
+    ['GIF', (image: Sharp) => image.gif()],
+    ['WebP', (image: Sharp) => image.webp({ lossless: true })],
+    ['AVIF', (image: Sharp) => image.avif({ lossless: true, effort: 0 })],
+  ])('is what the pixels of the alpha channel say: %s', async (_, encodeAs) => {
+    const opaque = await red(1).png().toBuffer();
+    const hole = { input: { create: { width: 1, height: 1, channels: 4, background: '#0000' } } } as const;
+    const pierced = sharp(opaque).composite([{ ...hole, left: 60, top: 40, blend: 'dest-in' }]);
+    const hasTransparency = async (image: Sharp) =>
+      (await encoder.inspect(await encodeAs(image).toBuffer(), NEVER_ABORTED)).hasTransparency;
+    expect(await hasTransparency(red())).toBe(false);
+    expect(await hasTransparency(sharp(opaque))).toBe(false);
+    expect(await hasTransparency(sharp(await pierced.png().toBuffer()))).toBe(true);
   });
 });
 
@@ -118,7 +131,7 @@ describe('an original’s shape', () => {
       expect(await encoder.inspect(bytes, NEVER_ABORTED)).toMatchObject({
         format: 'jpeg',
         ...card,
-        hasAlpha: false,
+        hasTransparency: false,
       });
       const shownWhole = { originalSize: card, crop: shown, output: shown };
       const job = { readOriginal: async () => bytes, ...shownWhole, format: 'jpeg', quality: undefined } as const;

@@ -1,5 +1,6 @@
 import { mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { beforeEach, expect, test } from 'vitest';
 import { startForTest, type TestApp } from '../helpers/app.ts';
 import { catalogLine, writeCatalog } from '../helpers/catalog.ts';
@@ -83,6 +84,16 @@ test('new bytes with the size and the time of the old ones are seen', async () =
     await utimes(avatar, 1_000, 1_000);
     expect((await decodeImage((await getAvatar()).bytes)).width).toBe(width);
   }
+});
+
+test('an image is a JPEG if its alpha channel is opaque everywhere, else a PNG', async () => {
+  const typeOf = async () => (await app.get(`/${OWN}/avatar`)).headers['content-type'];
+  const opaque = sharp({ create: { width: 64, height: 64, channels: 4, background: '#48a' } });
+  await replaceAvatar(await opaque.clone().png().toBuffer());
+  expect(await typeOf()).toBe('image/jpeg');
+  clock.advance(1_000);
+  await replaceAvatar(await opaque.extend({ right: 1, background: '#48a8' }).png().toBuffer());
+  expect(await typeOf()).toBe('image/png');
 });
 
 test('an image that is missing is an error that says so, until it is there again', async () => {

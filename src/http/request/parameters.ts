@@ -2,7 +2,7 @@ import { type ParsedUrlQuery, parse } from 'node:querystring';
 import { AppError } from '../../domain/errors.ts';
 import { FORMAT_NAMES, formatRow, NEGOTIATED_FORMATS } from '../../domain/formats.ts';
 import { channelRefsOf, MAX_PASTED_CHARACTERS } from '../../domain/pasted.ts';
-import { type Background, FITS, MAX_SIDE_PX, VARIANTS } from '../../domain/variants.ts';
+import { type Background, FITS, MAX_PADDED_SQUARE_PX, MAX_SIDE_PX, VARIANTS } from '../../domain/variants.ts';
 import { quoted } from '../../lib/printable.ts';
 
 /*
@@ -116,7 +116,7 @@ export const IMAGE_QUERY = {
   fit: choiceParameter(
     FITS,
     'With both `width` and `height`: `cover` cuts the crop to their ratio, `contain` scales all of it to fit inside and ' +
-      'pads it to exactly that size.',
+      `pads it to exactly that size, at most ${MAX_PADDED_SQUARE_PX} × ${MAX_PADDED_SQUARE_PX} pixels in all.`,
     'contain',
     'cover',
   ),

@@ -2,7 +2,7 @@ import type { ExampleChannel } from '../../channels/examples.ts';
 import { AppError } from '../../domain/errors.ts';
 import { FORMAT_NAMES, type Format, findFormat, formatRow } from '../../domain/formats.ts';
 import { type ChannelRef, channelIdRef, isChannelId, refsOfBareIdentifier } from '../../domain/identifier.ts';
-import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
+import { isVariant, MAX_PADDED_SQUARE_PX, VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Image, ImageRequest, ImageService } from '../../images/images.ts';
 import { quoted } from '../../lib/printable.ts';
 import { acceptedFormats, acceptsOnlyJson } from '../request/accept.ts';
@@ -42,6 +42,7 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint[] {
     const format = path.format ?? queryFormat;
     assertAgree('type', path.variant, type);
     assertAgree('format', path.format, queryFormat);
+    assertPaddable(query);
     const isPlainHandle = context.endpoint?.url === SHORT_URL && path.refs[0]?.kind === 'handle' && type === undefined;
     if (isPlainHandle && context.isNegotiated && acceptsOnlyJson(accept)) return undefined;
     return {
@@ -161,6 +162,12 @@ function responseWithoutBody(image: Image): PublicResponse {
     },
     outcome,
   };
+}
+
+function assertPaddable({ width = 1, height = 1, fit }: ImageQuery): void {
+  if (fit !== 'contain' || width * height <= MAX_PADDED_SQUARE_PX ** 2) return;
+  const limit = `With fit=contain, an image has at most ${MAX_PADDED_SQUARE_PX} × ${MAX_PADDED_SQUARE_PX} pixels in all`;
+  throw new AppError('invalid_parameter', `${limit}: choose a smaller width or height, or leave out fit.`);
 }
 
 function assertAgree(parameter: string, inPath: string | undefined, inQuery: string | undefined): void {

@@ -14,7 +14,7 @@ export function encoderOptions(format: Format, { width, height }: Size, quality:
 /** The properties of an image. The orientation is applied to width and height. */
 export interface ImageInfo extends Size {
   readonly format: SourceFormat;
-  readonly hasAlpha: boolean;
+  readonly hasTransparency: boolean;
 }
 
 /** How an image is made from its original, as plain data. */

@@ -36,6 +36,9 @@ const ALLOWED_LOADERS = [
 const NICENESS = 5;
 const TASKS_PER_FULL_COLLECTION = 20;
 
+/** The alpha of a pixel that shows nothing behind it. */
+const OPAQUE = 255;
+
 class Undecodable extends Error {}
 
 function prepareLibrary(): void {
@@ -120,12 +123,22 @@ function messageOf(error: unknown): string {
 
 async function inspect(bytes: Buffer): Promise<ImageInfo> {
   const format = formatOf(bytes);
-  const { width, height, hasAlpha, autoOrient } = await awaitLibrary(sharp(bytes, INPUT_OPTIONS).metadata());
+  const image = sharp(bytes, INPUT_OPTIONS);
+  const { width, height, hasAlpha, autoOrient } = await awaitLibrary(image.metadata());
   if (Math.max(width, height) > MAX_ORIGINAL_SIDE_PX) throw new Undecodable('The original has too long a side');
+  const size = { width: autoOrient.width, height: autoOrient.height };
+  if (hasAlpha) {
+    const alpha = await awaitLibrary(image.extractChannel('alpha').raw().toBuffer());
+    return { format, ...size, hasTransparency: alpha.some((value) => value < OPAQUE) };
+  }
   // The header does not show whether the rest is damaged. Decoders start at the top, so the last row needs all data.
-  const lastRow = { left: 0, top: height - 1, width, height: 1 };
-  await awaitLibrary(sharp(bytes, INPUT_OPTIONS).extract(lastRow).raw().toBuffer());
-  return { format, width: autoOrient.width, height: autoOrient.height, hasAlpha };
+  await awaitLibrary(
+    image
+      .extract({ left: 0, top: height - 1, width, height: 1 })
+      .raw()
+      .toBuffer(),
+  );
+  return { format, ...size, hasTransparency: false };
 }
 
 async function encode(bytes: Buffer, options: EncodeOptions): Promise<Buffer> {

@@ -48,6 +48,18 @@ describe.skipIf(!hasBrowser)('the console', () => {
     await expect.poll(() => legendOf(page, 'Rate limited')).toBe('2');
     expect(await page.locator('#requests rect').count()).toBeGreaterThan(0);
     expect(await page.locator('#requests .unit').innerText()).toMatch(/^Since you opened this page/);
+
+    // After a restart, the counters begin again, and the charts go on.
+    const drawn = await page.locator('#requests rect').count();
+    await page.route('**/state.json', async (route) => {
+      const response = await route.fetch();
+      const state = await response.json();
+      const requests = { ...state.totals.requests, responded: 4, refused: 0 };
+      await route.fulfill({ response, json: { ...state, startedAtMs: 1, totals: { ...state.totals, requests } } });
+    });
+    await expect.poll(() => legendOf(page, 'Successful')).toBe('4');
+    expect(await page.locator('#requests rect').count()).toBeGreaterThan(drawn);
+    expect(await page.locator('#requests rect.responded').last().getAttribute('height')).not.toContain('-');
   });
 
   test('purges a channel and reports it', async () => {

@@ -117,7 +117,10 @@ export function createOriginals(options: OriginalsOptions): Originals {
     if (ref.kind === 'remote') images.putOriginal({ channelId, digest }, bytes);
     if (previous?.digest === digest) return { value: previous, version: ref.key };
     const { width, height, format, hasTransparency } = await encoder.inspect(bytes, NEVER_ABORTED);
-    return { value: { digest, firstStoredAtMs: clock.now(), width, height, format, hasTransparency }, version: ref.key };
+    return {
+      value: { digest, firstStoredAtMs: clock.now(), width, height, format, hasTransparency },
+      version: ref.key,
+    };
   }
 
   return {

@@ -4,7 +4,6 @@ import type { ConsoleState } from '../../src/private/state.ts';
 import { MOMENTS, STEP_MS } from '../parts/charts.tsx';
 import { Console } from './page.tsx';
 
-/** Oldest first. */
 const polls = signal<readonly ConsoleState[]>([]);
 const isUnreachable = signal(false);
 

@@ -20,7 +20,7 @@ interface PublicListenerOptions {
   /** Every path that is served. */
   readonly endpoints: readonly Endpoint[];
   readonly clients: ClientIdentification;
-  /** The operator's origins. If empty, each request's own origin is used. */
+  /** The operator's base URLs. If there are none, each request's own origin is used. */
   readonly baseUrls: readonly string[];
   readonly connections: Connections;
   readonly rateLimit: RateLimitStep;

@@ -9,6 +9,6 @@ export interface ResourceLimits {
 /** The limits of its cgroup, as Node reads them, or else the machine's. Node sees no CPU quota of cgroup v1. */
 export const RESOURCE_LIMITS: ResourceLimits = {
   cpus: availableParallelism(),
-  // 0: not known.
+  // Node returns 0 if it knows no limit.
   memoryBytes: Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()),
 };

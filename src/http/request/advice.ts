@@ -22,9 +22,9 @@ type Fault = 'path' | 'identifier' | 'parameter' | 'channel';
 
 interface FailedRequest {
   readonly fault: Fault;
-  /** Decoded, without the slash at its beginning. */
+  /** The decoded path, without the slash at its beginning. */
   readonly path: string;
-  /** With its question mark. */
+  /** The query with its question mark, or an empty text. */
   readonly query: string;
   /** What stands where an identifier could be. */
   readonly text: string;
@@ -33,7 +33,7 @@ interface FailedRequest {
 const ID_IN_ANY_CASE = /^@?uc[\w-]{22}$/i;
 const ID_OF_BOTH_CASES = /^@?UC(?=.*[a-z]).*[A-Z]/;
 const NEAR_ID = /^UC[\w-]{15,30}$/;
-/** Seen at www.youtube.com, 2026-11. */
+/** The tabs of a channel page (seen at www.youtube.com, 2026-11). */
 const TAB =
   /\/(?:about|channels|community|featured|live|playlists|podcasts|posts|releases|shorts|store|streams|videos)$/i;
 const LIST = /^(?:api\/)?(search|channels)\?(?=.*\b(?:q|ids)=[^&])[\x21-\x7e]{1,300}$/i;

@@ -73,13 +73,13 @@ export const BADGE_IMAGE_QUERY = {
   ...APPEARANCE,
 };
 
-/** At the paths of the badges that shields.io retired. */
+/** The parameters at the paths of the badges that shields.io retired. */
 export const RETIRED_BADGE_QUERY = {
   style: choiceParameter(BADGE_STYLES, 'The design.', 'flat-square', 'social'),
   ...APPEARANCE,
 };
 
-/** At the same paths, as JSON. */
+/** The parameters at the same paths with `.json`. */
 export const RETIRED_JSON_QUERY = { label: APPEARANCE.label, color: APPEARANCE.color };
 
 export type BadgeAppearance = Values<typeof RETIRED_BADGE_QUERY>;

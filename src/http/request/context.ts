@@ -14,7 +14,7 @@ import { createBaseFinder, MAX_URL_BYTES, parseTarget, type RequestTarget } from
 /** Everything that the request pipeline knows about one request. */
 export interface RequestContext {
   readonly id: string;
-  /** Monotonic. */
+  /** The time on the monotonic clock. */
   readonly receivedAtMs: number;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -48,7 +48,7 @@ export interface PublicResponse {
   readonly onSent?: () => void;
 }
 
-/** Decoded. */
+/** The parameters are decoded. */
 export type PathParameters = Readonly<Record<string, string | undefined>>;
 
 /** Groups of endpoints in the OpenAPI document. */
@@ -74,9 +74,9 @@ export interface Endpoint<Path = unknown, Query extends Parameters = Parameters>
   /** What the path returns, as part of a name. Generated clients call the operation `get…`. */
   readonly id: string;
   readonly tag: keyof typeof TAGS;
-  /** A few words. */
+  /** What the endpoint returns, in a few words. */
   readonly summary: string;
-  /** Whole sentences. */
+  /** What a client must know, in whole sentences. */
   readonly description: string;
   readonly pathParameters?: Readonly<Record<string, PathParameter>>;
   /** The response with status 200. */
@@ -109,13 +109,13 @@ export function defineEndpoint<Path, Query extends Parameters>(endpoint: Endpoin
 
 export interface ContextOptions extends Pick<Runtime, 'clock'> {
   readonly clients: ClientIdentification;
-  /** The operator's origins. If empty, each request's own origin is used. */
+  /** The operator's base URLs. If there are none, each request's own origin is used. */
   readonly baseUrls: readonly string[];
   readonly endpoints: readonly Endpoint[];
 }
 
 const NO_HEADERS = {};
-/** Of `X-Forwarded-Proto`. Each proxy of a chain adds the scheme of its own client behind the others. */
+/** Matches `X-Forwarded-Proto` of a client with HTTPS: each proxy of a chain adds the scheme of its own client at the end. */
 const FIRST_IS_HTTPS = /^\s*https\s*(?:,|$)/i;
 const NO_PARAMETERS = {};
 
@@ -167,7 +167,7 @@ function nextRequestId(): string {
 export function disconnectSignal({ response }: Pick<RequestContext, 'response'>): AbortSignal {
   const controller = new AbortController();
   const abort = () => controller.abort(new AppError('request_timeout', 'The client disconnected.'));
-  // Not on the socket, which pipelined requests share.
+  // The event of the socket would concern all its pipelined requests.
   if (response.destroyed) abort();
   else response.once('close', abort);
   return controller.signal;

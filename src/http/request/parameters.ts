@@ -167,14 +167,14 @@ const BATCH_IDS: Parameter<readonly string[]> = {
 
 export const BATCH_QUERY = { ids: BATCH_IDS };
 
-/** Decoded names and values in their order. @param query with its question mark; may be empty */
+/** Decodes the names and values of a query, in their order. @param query with its question mark, or empty */
 export function parseQuery(query: string): ParsedUrlQuery {
   return parse(query.slice(1), '&', '=', { maxKeys: 0 });
 }
 
 /** The `invalid_parameter` of a parameter that is missing, empty, given twice or not allowed. */
 export class InvalidParameter extends AppError {
-  /** Its name. */
+  /** The name of the parameter. */
   readonly parameter: string;
 
   constructor(parameter: string, message: string) {

@@ -3,9 +3,9 @@ import { AppError } from '../../domain/errors.ts';
 
 /** A request's target, read once before its path is used. */
 export interface RequestTarget {
-  /** Path for the router: empty segments and a trailing slash dropped, escapes unchanged. */
+  /** The path for the router, without empty segments and a slash at the end. Its escapes are unchanged. */
   readonly path: string;
-  /** With its question mark; empty when there is none. */
+  /** The query with its question mark, or an empty text. */
   readonly query: string;
   /** The authority of an absolute-form target (RFC 9112 section 3.2.2). It is used instead of `Host`. */
   readonly authority: string | undefined;
@@ -116,7 +116,7 @@ const NAME_OR_ADDRESS_WITH_PORT = /^([a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?|\[([0-
 const MAX_PORT = 65_535;
 
 /**
- * The origin of a name or address with an optional port. Empty for anything else, which could appear in a URL that others see.
+ * The origin of a name or address with an optional port. Empty for any other text, which others would see in URLs.
  */
 function originOf(authority: string, scheme: Scheme): string {
   if (authority.length > MAX_AUTHORITY_CHARACTERS) return '';

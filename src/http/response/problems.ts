@@ -41,7 +41,7 @@ export const PROBLEMS = {
   route_not_found: {
     status: 404,
     title: 'No such path',
-    description: 'There is no such path; GET / lists all paths.',
+    description: 'There is no such path; the index lists all paths.',
   },
   method_not_allowed: {
     status: 405,

@@ -46,8 +46,9 @@ interface OpenConnection {
 }
 
 /**
- * A connection is idle while no whole request waits for its response, and once nothing more can be written to it. When all places are taken, the connection that has been idle
- * longest, by the arrival of its latest request, makes room. If no connection is idle, the new one is closed.
+ * A connection is idle while no whole request waits for its response, and once nothing more can be written to it. When all
+ * places are taken, the connection that has been idle longest, by the arrival of its latest request, makes room. If no
+ * connection is idle, the new one is closed.
  */
 export function createOpenConnections(options: OpenConnectionsOptions): OpenConnections {
   const { maxConnections, maxConnectionsPerNetwork, onClosed } = options;
@@ -56,7 +57,7 @@ export function createOpenConnections(options: OpenConnectionsOptions): OpenConn
   const perClient = new Map<string, number>();
   const perNetwork = new Map<string, number>();
 
-  /** At once, because a destroyed socket reports its end later. */
+  /** Removes a connection at once, because a destroyed socket reports its end later. */
   function remove({ socket, owner }: OpenConnection): void {
     if (!all.delete(socket) || owner === undefined) return;
     count(perClient, owner.key, -1);

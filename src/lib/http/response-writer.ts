@@ -11,7 +11,7 @@ interface ResponseWriterOptions {
 /** A response that the kernel has not taken whole. */
 interface Waiting {
   readonly heldBytes: number;
-  /** Monotonic. */
+  /** The time on the monotonic clock. */
   readonly deadlineMs: number;
 }
 

@@ -147,7 +147,7 @@ function compare(own: JsonObject, before: Channel | undefined, after: Channel | 
   const fields = CHANNEL_FIELDS.filter((field) => (before?.[field] ?? null) !== null);
   for (const field of CHANNEL_FIELDS) {
     const known = readObjects(own).map(({ fields }) => fields[field]);
-    const values = [null, before?.[field], ...known.map((reading) => reading && 'value' in reading && reading.value)];
+    const values = [null, before?.[field], ...known.map((reading) => reading?.value)];
     if (after !== undefined) expect(values, `${field} of ${before?.title}`).toContainEqual(after[field]);
   }
   return { fields, same: fields.filter((field) => isDeepStrictEqual(after?.[field], before?.[field])) };
@@ -170,7 +170,9 @@ it('the project’s own responses have a value at every member of every object',
   const members = bodies
     .flatMap(readObjects)
     .flatMap(({ object, fields }) =>
-      Object.entries(fields).map(([field, reading]) => 'value' in reading && `${object} ${field} ${reading.member}`),
+      Object.entries(fields).map(
+        ([field, reading]) => reading.value !== undefined && `${object} ${field} ${reading.member}`,
+      ),
     );
   const known = OBJECT_NAMES.flatMap((object) =>
     Object.entries(layoutOf(object).members).flatMap(([field, paths]) =>

@@ -8,11 +8,14 @@ import { parseLinks } from './links.ts';
 import type { ObjectLayout } from './objects.ts';
 import { type CountNoun, parseCount, parseJoinedDate, partsOf, textOf } from './texts.ts';
 
-/** What a member of an object says about a field: a value, or a shortened text for something in an unknown form. */
-export type FieldReading = { readonly member: string } & (
-  | { readonly value: unknown }
-  | { readonly unreadable: string }
-);
+/** What a member of an object says about a field. */
+export interface FieldReading {
+  readonly member: string;
+  /** `undefined`: there is something in an unknown form. */
+  readonly value: unknown;
+  /** What is there if it has no value, shortened. */
+  readonly text?: string;
+}
 
 export type FieldReadings = { readonly [Field in keyof Channel]?: FieldReading };
 
@@ -52,50 +55,51 @@ function firstPart(text: string, parse: (part: string) => string | undefined): s
 }
 
 /** What an object says about the fields that its layout has. */
-export function readFields(object: JsonObject, { members, texts }: ObjectLayout): FieldReadings {
-  const fields = Object.entries(members) as [keyof Channel, readonly string[]][];
-  const ofMembers = fields.map(([field, paths]) => [field, readMembers(field, object, paths)] as const);
-  const ofTexts =
-    texts === undefined ? [] : TEXT_FIELDS.map((field) => [field, readTexts(field, object, texts)] as const);
-  return Object.fromEntries([...ofTexts, ...ofMembers].filter(([, reading]) => reading !== undefined));
+export function readFields(object: JsonObject, layout: ObjectLayout): FieldReadings {
+  const fields = CHANNEL_FIELDS.map((field) => [field, readField(field, object, layout)] as const);
+  return Object.fromEntries(fields.filter(([, reading]) => reading !== undefined));
 }
 
-/** An object lists ten texts or sizes of an image at most. */
-const MAX_CANDIDATES = 100;
-
-function readMembers(field: keyof Channel, object: JsonObject, paths: readonly string[]): FieldReading | undefined {
+function readField(
+  field: keyof Channel,
+  object: JsonObject,
+  { members, texts }: ObjectLayout,
+): FieldReading | undefined {
+  const paths = members[field] ?? [];
   for (const member of paths) {
-    const candidates = valuesAt(object, member).slice(0, MAX_CANDIDATES);
-    const value = candidates.map((found) => READERS[field](found)).find((read) => read !== undefined);
+    const [value] = readAt(field, object, member);
     if (value !== undefined) return { member, value };
   }
-  const named = paths.map((path) => path.split('.', 1)[0] ?? '').filter((name) => hasContent(object[name]));
-  const [member] = named;
-  if (member !== undefined) {
-    if (MAY_SAY_NONE.includes(field)) return undefined;
-    return { member, unreadable: (textOf(object[member]) ?? '').slice(0, SHOWN_CHARACTERS) };
+  if (texts !== undefined && AMONG_TEXTS.includes(field)) {
+    const values = new Set(readAt(field, object, texts));
+    const [value] = values;
+    return values.size === 1 ? { member: texts, value } : undefined;
   }
-  const [newest = ''] = paths;
+  const names = paths.map((path) => path.split('.', 1)[0] ?? '');
+  const member = names.find((name) => hasContent(object[name]));
+  if (member !== undefined && !MAY_SAY_NONE.includes(field)) {
+    return { member, value: undefined, text: (textOf(object[member]) ?? '').slice(0, SHOWN_CHARACTERS) };
+  }
   // A channel without links lacks the member.
-  return field === 'links' ? { member: newest, value: [] } : undefined;
+  return field === 'links' && names[0] !== undefined ? { member: names[0], value: [] } : undefined;
 }
 
 const SHOWN_CHARACTERS = 80;
 
+/** The fields that may be among texts. Several different values are none. */
+const AMONG_TEXTS: readonly (keyof Channel)[] = ['customUrl', 'subscriberCount', 'videoCount'];
+
 /** Their members may have the address of a page without a handle, or the default image. */
 const MAY_SAY_NONE: readonly (keyof Channel)[] = ['customUrl', 'avatar'];
 
-function hasContent(member: unknown): boolean {
-  return member !== undefined && member !== null && textOf(member)?.trim() !== '';
+/** An object lists ten texts or sizes of an image at most. */
+const MAX_CANDIDATES = 100;
+
+function readAt(field: keyof Channel, object: JsonObject, path: string): unknown[] {
+  const candidates = valuesAt(object, path).slice(0, MAX_CANDIDATES);
+  return candidates.map((found) => READERS[field](found)).filter((value) => value !== undefined);
 }
 
-/** The fields that may be among texts. */
-const TEXT_FIELDS = ['customUrl', 'subscriberCount', 'videoCount'] as const;
-
-/** The value that one of the texts has; nothing if several have different ones. */
-function readTexts(field: (typeof TEXT_FIELDS)[number], object: JsonObject, path: string): FieldReading | undefined {
-  const texts = valuesAt(object, path).slice(0, MAX_CANDIDATES);
-  const values = new Set(texts.map(READERS[field]).filter((value) => value !== undefined));
-  const [value] = values;
-  return values.size === 1 ? { member: path, value } : undefined;
+function hasContent(member: unknown): boolean {
+  return member !== undefined && member !== null && textOf(member)?.trim() !== '';
 }

@@ -2,7 +2,6 @@ import type { JsonObject } from '../../lib/json.ts';
 import { commonTextOf, firstAt, valuesAt, valuesNamed, walk } from '../json.ts';
 import { textWithin } from '../text-limits.ts';
 import { parseChannelId } from '../youtube-urls.ts';
-import { layoutOf } from './objects.ts';
 import { ofPage, type Reading, readObjects, unambiguous, valueIn } from './readings.ts';
 import { textOf } from './texts.ts';
 
@@ -26,9 +25,8 @@ export function readPage(page: JsonObject, requestedId: string): PageReading {
   const readings = ofPage(requestedId, readObjects(page));
   return {
     readings,
-    channelId: valueIn('channelId', readings),
-    redirects: findRedirects(page),
-    redirectUrl: findRedirectUrl(page),
+    channelId: valueIn('channelId', ...readings),
+    ...findRedirects(page),
     alert: findAlertText(page),
     aboutToken: findAboutToken(page),
   };
@@ -36,7 +34,7 @@ export function readPage(page: JsonObject, requestedId: string): PageReading {
 
 /** The About data in a response to an About token, or in a page. */
 export function readAbout(response: JsonObject): Reading[] {
-  return unambiguous(readObjects(response).filter(({ object }) => layoutOf(object).part === 'about'));
+  return unambiguous(readObjects(response).filter(({ part }) => part === 'about'));
 }
 
 /** Endpoints that lead to a video, a short or a playlist. */
@@ -54,22 +52,17 @@ export function readEndpoint(body: JsonObject) {
 
 /** Enough to find one that differs from the requested ID. */
 const MAX_REDIRECTS_READ = 2;
-
 const REDIRECT = 'onResponseReceivedActions.*.navigateAction.endpoint';
 
-function findRedirects(page: JsonObject): string[] {
-  const endpoints = valuesAt(page, REDIRECT);
-  const targets = endpoints.flatMap((endpoint) => TARGETS.flatMap((path) => valuesAt(endpoint, path)));
-  const channelIds = targets.map((target) => parseChannelId(textWithin(target, 'url') ?? ''));
-  return [...new Set(channelIds.filter((id) => id !== undefined))].slice(0, MAX_REDIRECTS_READ);
+function findRedirects(page: JsonObject): Pick<PageReading, 'redirects' | 'redirectUrl'> {
+  const textsAt = (path: string) => valuesAt(page, `${REDIRECT}.${path}`).map((text) => textWithin(text, 'url') ?? '');
+  const urls = textsAt('urlEndpoint.url');
+  const ids = [...textsAt('browseEndpoint.browseId'), ...urls].map(parseChannelId).filter((id) => id !== undefined);
+  return {
+    redirects: [...new Set(ids)].slice(0, MAX_REDIRECTS_READ),
+    redirectUrl: urls.find((url) => url !== '' && parseChannelId(url) === undefined),
+  };
 }
-
-function findRedirectUrl(page: JsonObject): string | undefined {
-  const urls = valuesAt(page, `${REDIRECT}.urlEndpoint.url`).map((url) => textWithin(url, 'url'));
-  return urls.find((url) => url !== undefined && parseChannelId(url) === undefined);
-}
-
-const TARGETS = ['browseEndpoint.browseId', 'urlEndpoint.url'];
 
 /**
  * Finds the About token in the header of a channel page. Panels elsewhere on the page belong to shelves ("Featured
@@ -77,10 +70,8 @@ const TARGETS = ['browseEndpoint.browseId', 'urlEndpoint.url'];
  */
 function findAboutToken(page: JsonObject): string | undefined {
   const panels = valuesNamed(firstAt(page, 'header'), 'showEngagementPanelEndpoint');
-  const tokens = valuesNamed(panels, 'continuationCommand').map((command) =>
-    textWithin(firstAt(command, 'token'), 'token'),
-  );
-  return tokens.find((token) => token !== undefined && token !== '');
+  const tokens = valuesNamed(valuesNamed(panels, 'continuationCommand'), 'token');
+  return tokens.map((token) => textWithin(token, 'token')).find(Boolean);
 }
 
 /** The longest known alert has 140 characters. */

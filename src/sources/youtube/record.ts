@@ -2,7 +2,7 @@ import type { Channel } from '../../domain/channel.ts';
 import type { FieldResult, LoadedChannel } from '../source.ts';
 import type { About } from './about.ts';
 import { CHANNEL_FIELDS } from './fields.ts';
-import { layoutOf, OBJECTS, type ObjectName } from './objects.ts';
+import { OBJECTS } from './objects.ts';
 import type { PageReading } from './page.ts';
 import { hasObject, inOrder, ofChannel, valueIn } from './readings.ts';
 
@@ -44,25 +44,26 @@ function readResults(channelId: string, page: PageReading, about: About) {
   const readings = ofChannel(channelId, inOrder([...(about === 'lost' ? [] : about), ...page.readings]));
   const hasAbout = hasObject(readings, 'aboutPanel', 'aboutTab');
   const isOrdinary = isOrdinaryPage(page);
-  const isUsual = isOrdinary && !isGenerated(valueIn('title', readings));
-  const hasNoDetails = valueIn('publishedAt', readings) === undefined && valueIn('viewCount', readings) === undefined;
+  const isUsual = isOrdinary && !isGenerated(valueIn('title', ...readings));
+  const hasNoDetails =
+    valueIn('publishedAt', ...readings) === undefined && valueIn('viewCount', ...readings) === undefined;
   const isPanelLost = isUsual ? hasNoDetails : !hasAbout && (isOrdinary || about === 'lost');
   const isHeaderLost = isOrdinary && !hasObject(readings, 'pageHeader', 'c4Header', 'gameHeader');
 
   function resultOf(field: keyof Channel): FieldResult {
-    const found = readings.flatMap(({ object, name, fields }) => {
-      const reading = fields[field];
-      return reading === undefined ? [] : [{ object, path: `${name}.${reading.member}`, reading }];
-    });
-    for (const { object, path, reading } of found) {
-      if (!('value' in reading)) continue;
-      const { value } = reading;
-      return { state: (isUsual || isPanelLost) && isRounded(field, object, value) ? 'lost' : 'found', value, path };
+    const found = readings.flatMap(({ part, name, fields: { [field]: reading } }) =>
+      reading === undefined ? [] : [{ ...reading, part, path: `${name}.${reading.member}` }],
+    );
+    const best = found.find(({ value }) => value !== undefined);
+    if (best !== undefined) {
+      const { part, path, value } = best;
+      // Headers round video counts from 1,000 on ("7.6k videos"); the About panel never does.
+      const isRounded = field === 'videoCount' && part === 'header' && Number(value) >= 1_000;
+      return { state: isRounded && (isUsual || isPanelLost) ? 'lost' : 'found', value, path };
     }
     if (isPanelLost && ABOUT_FIELDS.includes(field)) return { state: 'lost' };
-    for (const { path, reading } of found) {
-      if ('unreadable' in reading) return { state: 'unreadable', path, text: reading.unreadable };
-    }
+    const [unreadable] = found;
+    if (unreadable !== undefined) return { state: 'unreadable', path: unreadable.path, text: unreadable.text ?? '' };
     const isLost = field === 'banner' ? isHeaderLost : isUsual && USUAL_FIELDS.includes(field);
     return { state: isLost ? 'lost' : 'absent' };
   }
@@ -90,26 +91,13 @@ function isGenerated(title: string | undefined): boolean {
   return title?.endsWith(' - Topic') === true;
 }
 
-/** Headers round video counts from 1,000 on ("7.6k videos"); the About panel never does. */
-function isRounded(field: keyof Channel, object: ObjectName, value: unknown): boolean {
-  return field === 'videoCount' && isHeader(object) && Number(value) >= 1_000;
-}
-
-function isHeader(object: ObjectName): boolean {
-  return layoutOf(object).part === 'header';
-}
-
 /**
  * True if the page belongs to the requested ID without naming it: system channels (Gaming, Live, News; Music, Sports) and
  * age gates have a title but no channel ID.
  */
 function isTitled({ readings }: PageReading): boolean {
-  return (
-    valueIn(
-      'title',
-      readings.filter(({ object }) => isHeader(object)),
-    ) !== undefined
-  );
+  const headers = readings.filter(({ part }) => part === 'header');
+  return valueIn('title', ...headers) !== undefined;
 }
 
 /**
@@ -117,5 +105,5 @@ function isTitled({ readings }: PageReading): boolean {
  * without metadata means that there is no channel to show, whatever title the header has.
  */
 export function showsChannel({ readings, alert }: PageReading): boolean {
-  return (hasObject(readings, 'metadata') || alert === undefined) && valueIn('title', readings) !== undefined;
+  return (hasObject(readings, 'metadata') || alert === undefined) && valueIn('title', ...readings) !== undefined;
 }

@@ -40,13 +40,11 @@ const END_OF_LIST = /\bno more results\b/i;
 const MESSAGE_TEXTS = ['text', 'title', 'bodyText'];
 const MESSAGE = /^(?:\w*message|backgroundPromo|emptyState)(?:Renderer|ViewModel)$/i;
 
-/** The items that lead to the next page of a list. */
-const CONTINUATION_ITEMS = ['continuationItemViewModel', 'continuationItemRenderer'];
 /** Elements of a page's lists that are not results. */
 const CONTAINERS = ['itemSectionRenderer', 'appendContinuationItemsAction'];
-/** Results and remarks that are no channels. What is inside them is not read. */
+/** Results, remarks and tokens of next pages, which are no channels. What is inside them is not read. */
 const OTHER_ITEM =
-  /^(?:adSlot|promoted\w*|searchPyv|didYouMean|showingResultsFor|includingResultsFor|searchSubMenu|horizontalCardList|video|playlist|radio|movie|show|reelItem|shortsLockup)(?:Renderer|ViewModel)$|^adsControlFlow/;
+  /^(?:continuationItem|adSlot|promoted\w*|searchPyv|didYouMean|showingResultsFor|includingResultsFor|searchSubMenu|horizontalCardList|video|playlist|radio|movie|show|reelItem|shortsLockup)(?:Renderer|ViewModel)$|^adsControlFlow/;
 const MAX_NAMES = 8;
 
 /** Items in shelves may be channels. */
@@ -62,7 +60,7 @@ function findItems(parts: readonly unknown[]) {
     if (name === 'channelRenderer' || (name === 'lockupViewModel' && isChannelLockup(value)))
       found.channels.push(value);
     if (MESSAGE.test(name)) noteMessage(value);
-    return !isItem(name) && !OTHER_ITEM.test(name) && !CONTINUATION_ITEMS.includes(name);
+    return !isItem(name) && !OTHER_ITEM.test(name);
   }
 
   function noteMessage(message: object): void {
@@ -91,8 +89,7 @@ function isKnownElement(element: object): boolean {
 }
 
 function isKnownName(name: string): boolean {
-  const isContainer = CONTAINERS.includes(name) || SHELF.test(name);
-  return isItem(name) || isContainer || CONTINUATION_ITEMS.includes(name) || OTHER_ITEM.test(name);
+  return isItem(name) || OTHER_ITEM.test(name) || CONTAINERS.includes(name) || SHELF.test(name);
 }
 
 function isItem(name: string): boolean {
@@ -144,17 +141,10 @@ function parseLockup(lockup: object): SearchHit | undefined {
 /** Upstream sends three. */
 const MAX_PARTS = 20;
 
-/** The values of a result as they are in a response. */
-interface RawHit {
-  readonly channelId: unknown;
-  readonly title: unknown;
-  readonly description: unknown;
-  /** The path of the channel's page. */
-  readonly page: unknown;
-  /** Handle and counts. */
+/** The values of a result as they are in a response: `page` is the path of the channel's page, `texts` are handle and counts. */
+type RawHit = Readonly<Record<'channelId' | 'title' | 'description' | 'page' | 'thumbnail', unknown>> & {
   readonly texts: readonly unknown[];
-  readonly thumbnail: unknown;
-}
+};
 
 function makeHit({ channelId, title: shown, description, page, texts: raw, thumbnail }: RawHit): SearchHit | undefined {
   const title = textWithin(textOf(shown), 'title');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { renderFields } from '../src/cli/doctor.ts';
 import { parseConfig } from '../src/config/settings.ts';
-import { type Channel, isImageUrl, type SearchHit } from '../src/domain/channel.ts';
+import { type Channel, isImageUrl } from '../src/domain/channel.ts';
 import { AppError, valueOrError } from '../src/domain/errors.ts';
 import { channelRefsOfName } from '../src/domain/pasted.ts';
 import { systemClock } from '../src/lib/clock.ts';
@@ -18,22 +18,23 @@ import { type FieldResult, loadFirst } from '../src/sources/source.ts';
 import { layoutOf, OBJECT_NAMES, type ObjectLayout } from '../src/sources/youtube/objects.ts';
 
 /*
- * Records what YouTube sends for a channel, for a public repository. A recording has the objects that the service reads, with their
- * known members, where they were. It has no text that could be a token, an address or a key.
+ * Records what YouTube sends for a channel, for a public repository. A recording has the objects that the service reads, in the part
+ * of the response that had them, with their known members. It has no text that could be a token, an address or a key.
  */
 
-/** Objects that are read besides those of `objects.ts`: alerts, redirects, tokens, targets of names, errors, results of a search. */
+/** Objects that are read besides those of `objects.ts`: alerts, redirects, results of a search. */
 const OTHER_OBJECTS = (
-  'alertRenderer alertWithButtonRenderer alertViewModel navigateAction continuationCommand endpoint error ' +
-  'sectionListRenderer channelRenderer lockupViewModel messageRenderer backgroundPromoRenderer'
+  'alertRenderer alertWithButtonRenderer alertViewModel navigateAction channelRenderer lockupViewModel messageRenderer ' +
+  'backgroundPromoRenderer'
 ).split(' ');
+/** Parts of a response that are read as they are: targets of names, errors. */
+const WHOLE_PARTS = ['endpoint', 'error'];
 
 /** Names of members in them, in texts and in links. */
 const OTHER_NAMES = (
-  'simpleText content runs text type code status token estimatedResults channelExternalLinkViewModel title link commandRuns onTap ' +
-  'innertubeCommand navigationEndpoint urlEndpoint url endpoint browseEndpoint browseId canonicalBaseUrl channelId ' +
-  'descriptionSnippet thumbnail contentType contentId contentImage thumbnailViewModel lockupMetadataViewModel ' +
-  'rendererContext commandContext bodyText contents'
+  'simpleText content runs text type code status channelExternalLinkViewModel title link commandRuns onTap innertubeCommand ' +
+  'navigationEndpoint urlEndpoint url endpoint browseEndpoint browseId canonicalBaseUrl channelId descriptionSnippet thumbnail ' +
+  'contentType contentId contentImage thumbnailViewModel lockupMetadataViewModel rendererContext commandContext bodyText'
 ).split(' ');
 
 const LAYOUTS = OBJECT_NAMES.map(layoutOf);
@@ -41,8 +42,8 @@ const KNOWN_OBJECTS = [...LAYOUTS.flatMap(({ names }) => names), ...OTHER_OBJECT
 const CONTENT_OBJECTS = LAYOUTS.filter(({ isContent }) => isContent).flatMap(({ names }) => names);
 const KNOWN_NAMES = [...LAYOUTS.flatMap(pathsOf).flatMap((path) => path.split('.')), ...OTHER_NAMES];
 
-function pathsOf({ members, texts = '' }: ObjectLayout): string[] {
-  return [...Object.values(members).flat(), texts];
+function pathsOf({ members, texts }: ObjectLayout): string[] {
+  return [...Object.values(members).flat(), ...(texts === undefined ? [] : [texts])];
 }
 
 /** Other members of objects in recordings of 2021 to 2026-08. They are never read and are no sign of a change. */
@@ -61,25 +62,20 @@ interface RecordedCall {
   readonly body: JsonObject;
 }
 
-interface RecordOptions {
-  /** A directory that does not exist yet. */
-  readonly directory: string;
-  /** Names of members to keep besides the known ones. */
-  readonly keep?: readonly string[];
-  readonly env?: NodeJS.ProcessEnv;
-}
-
 /** The time for one load. */
 const LOAD_MS = 20_000;
-const HITS_IN_INDEX = 5;
+/** For sources that can choose their number. */
+const MAX_HITS = 20;
 
 /**
  * Loads a channel and searches for it. Writes the last response of each kind into the directory, in the form of
  * `test/fixtures/youtube`, with the values that were read for the whole record.
  *
+ * @param directory does not exist yet
+ * @param keep names of objects and members besides the known ones
  * @returns what to tell the reader
  */
-export async function recordChannel(channel: string, { directory, keep = [], env = process.env }: RecordOptions) {
+export async function recordChannel(channel: string, directory: string, keep: readonly string[], env = process.env) {
   const secret = keep.find((name) => SECRET_NAME.test(name));
   if (secret !== undefined) throw new Error(`"${secret}" may hold a secret and is never kept.`);
   const calls = new Map<RecordedCall['name'], RecordedCall>();
@@ -93,36 +89,30 @@ export async function recordChannel(channel: string, { directory, keep = [], env
     valueOrError(work({ signal: AbortSignal.timeout(LOAD_MS) }));
   const found = await resultOf((options) => loadFirst(source, channelRefsOfName(channel), options));
   const title = found instanceof AppError ? channel : found.loaded.channel.title;
-  const search = await resultOf((options) => source.search(title, HITS_IN_INDEX, options));
+  const search = await resultOf((options) => source.search(title, MAX_HITS, options));
   await source.close();
 
   const recordedAt = new Date(systemClock.now()).toISOString().slice(0, 10);
   const record = found instanceof AppError ? errorOf(found) : valuesIn(results);
-  const hits = search instanceof AppError ? errorOf(search) : hitsOf(search);
+  const hits = search instanceof AppError ? errorOf(search) : { count: search.length, firstFive: search.slice(0, 5) };
   const named = 'channelId' in record ? { channelId: record.channelId } : record;
   const files = [...calls.values()].map(({ name, request, status }) => {
-    const expected = { page: record, search: hits }[String(name)] ?? named;
-    return {
-      file: `${name}.json`,
-      request,
-      status,
-      recordedAt,
-      expected: JSON.parse(JSON.stringify(expected), redact),
-    };
+    const expected = redacted({ page: record, search: hits }[String(name)] ?? named);
+    return { file: `${name}.json`, request, status, recordedAt, expected };
   });
-  const about =
-    'Recorded with scripts/record-youtube.ts, without unknown objects and members, tokens, addresses and keys.';
+  const about = 'Recorded with scripts/record-youtube.ts, without unknown members, tokens, addresses and keys.';
   await mkdir(directory);
-  const contents: [string, unknown][] = [...calls.values()].map((call) => [call.name, pruned(call, keep)]);
-  for (const [name, content] of [...contents, ['index', { about, files }]]) {
-    await writeFile(join(directory, `${name}.json`), `${JSON.stringify(content, null, 2)}\n`);
-  }
-  const leftOut = findLeftOut([...calls.values()], results, keep);
+  const write = (name: string, content: unknown) =>
+    writeFile(join(directory, `${name}.json`), `${JSON.stringify(content, null, 2)}\n`);
+  for (const call of calls.values()) await write(call.name, pruned(call, keep));
+  await write('index', { about, files });
+  const bodies = [...calls.values()].map(({ body }) => body);
+  const leftOut = findLeftOut(bodies, keep);
   return [
     ...renderFields(results).trimEnd().split('\n'),
     `Written: ${[...files.map(({ file }) => file), 'index.json'].join(', ')}`,
     ...[found, search].flatMap((failure) => (failure instanceof AppError ? describeFailure(failure) : [])),
-    ...(leftOut.length === 0 ? [] : [`Left out where missing fields may be now: ${leftOut.join(', ')}`]),
+    ...(leftOut.length === 0 ? [] : [`Left out because their names are unknown: ${leftOut.join(', ')}`]),
   ];
 }
 
@@ -159,36 +149,21 @@ function valuesIn(results: ReadonlyMap<keyof Channel, FieldResult>) {
   return { ...texts, bannerBase: banner?.key ?? null, avatarBase: avatar?.key ?? null };
 }
 
-function hitsOf(hits: readonly SearchHit[]) {
-  return { count: hits.length, firstFive: hits.slice(0, HITS_IN_INDEX).map(({ banner: _, ...hit }) => hit) };
-}
-
 const SHOWN_NAMES = 20;
 
 /**
- * Unknown names where fields without a value may be now: members of the object that has them, or of what was kept, and objects
- * with half of the members of an object that is not there.
+ * Unknown members of the objects that are read and of what was kept. If the newest object of a part is not there, the names of
+ * objects that have half of its members.
  */
-function findLeftOut(
-  calls: readonly RecordedCall[],
-  results: ReadonlyMap<keyof Channel, FieldResult>,
-  keep: readonly string[],
-): string[] {
-  const bodies = calls.map(({ body }) => body);
-  const fields = [...results].filter(([, { state }]) => state !== 'found').map(([field]) => field);
-  const names = new Set(keep.flatMap((name) => namesBelow(bodies, name)));
-  for (const layout of LAYOUTS.filter((each) =>
-    fields.some((field) => each === LAYOUTS.find(({ members }) => members[field])),
-  )) {
-    const members = layout.names.flatMap((name) => namesBelow(bodies, name));
-    for (const name of members.length > 0 ? members : findSimilar(bodies, layout)) names.add(name);
-  }
-  for (const known of [...KNOWN_OBJECTS, ...KNOWN_NAMES, ...UNREAD_NAMES, ...keep]) names.delete(known);
-  return [...names].slice(0, SHOWN_NAMES);
-}
-
-function namesBelow(bodies: readonly JsonObject[], name: string): string[] {
-  return valuesNamed(bodies, name).flat().filter(isJsonObject).flatMap(Object.keys);
+function findLeftOut(bodies: readonly JsonObject[], keep: readonly string[]): string[] {
+  const membersOf = (name: string) => valuesNamed(bodies, name).flat().filter(isJsonObject).flatMap(Object.keys);
+  const names = LAYOUTS.flatMap((layout) => {
+    const members = layout.names.flatMap(membersOf);
+    const isNewest = LAYOUTS.find(({ part }) => part === layout.part) === layout;
+    return members.length === 0 && isNewest ? findSimilar(bodies, layout) : members;
+  });
+  const known = new Set([...KNOWN_OBJECTS, ...KNOWN_NAMES, ...UNREAD_NAMES, ...keep]);
+  return [...new Set([...names, ...keep.flatMap(membersOf)])].filter((name) => !known.has(name)).slice(0, SHOWN_NAMES);
 }
 
 function findSimilar(bodies: readonly JsonObject[], layout: ObjectLayout): string[] {
@@ -204,50 +179,36 @@ function findSimilar(bodies: readonly JsonObject[], layout: ObjectLayout): strin
 
 /** Names of members that may contain secrets. */
 const SECRET_NAME = /token|tracking|visitor|cookie|apikey|session|serialized|params|remotehost/i;
-/** Replaces the About token of a page, so that a recording shows its position. */
-const TOKEN = 'recorded-token';
-
-/** Names of objects and lists around what is kept. Others may be keys of a map. */
-const CONTAINER_NAME = /^[a-z]{1,80}$/i;
-/** Upstream nests 40 levels at most. */
-const MAX_DEPTH = 100;
 const MAX_TEXT_CHARACTERS = 20_000;
 
-/** The response with its known objects and their known members only. */
-function pruned(response: RecordedCall, keep: readonly string[]): unknown {
+/** The known objects of a response, with their known members, in their parts. */
+function pruned({ name: response, body }: RecordedCall, keep: readonly string[]): unknown {
   const names = new Set([...KNOWN_NAMES, ...keep]);
-  const allObjects = new Set([...KNOWN_OBJECTS, ...keep]);
-  // The other objects there are those of other channels.
-  const objectsOfContents = new Set(response.name === 'search' ? allObjects : [...CONTENT_OBJECTS, ...keep]);
-
-  /** @param isKnown whether the value is that of a known object or member */
-  function prune(value: unknown, objects: ReadonlySet<string>, isKnown: boolean, depth = 0): unknown {
-    if (depth > MAX_DEPTH) return undefined;
-    if (Array.isArray(value)) {
-      const elements = value.map((element) => prune(element, objects, isKnown, depth + 1));
-      return isKnown || elements.some(isNotEmpty) ? elements.filter(isNotEmpty) : undefined;
-    }
-    if (!isJsonObject(value)) return isKnown ? redact('', value) : undefined;
-    const members = Object.entries(value).flatMap(([name, member]) => {
-      const inner = depth === 0 && name === 'contents' ? objectsOfContents : objects;
-      const isKnownName = inner.has(name) || (isKnown && names.has(name));
-      const kept = isKnownName || CONTAINER_NAME.test(name) ? prune(member, inner, isKnownName, depth + 1) : undefined;
-      return kept === undefined ? [] : [[name, isKnownName && name === 'token' ? TOKEN : kept]];
+  const parts = Object.entries(body).flatMap(([part, content]) => {
+    if (WHOLE_PARTS.includes(part)) return [[part, redacted(content, names)]];
+    // The other objects there are those of other channels.
+    const isOfOthers = part === 'contents' && response !== 'search';
+    const wanted = [...(isOfOthers ? CONTENT_OBJECTS : KNOWN_OBJECTS), ...keep];
+    const found: unknown[] = [];
+    walk({ [part]: content }, (value, name = '') => {
+      if (!wanted.includes(name)) return true;
+      found.push({ [name]: redacted(value, names) });
+      return false;
     });
-    return members.length > 0 || isKnown ? Object.fromEntries(members) : undefined;
-  }
-
-  return prune(response.body, allObjects, true);
+    // A search without results is an empty list.
+    return found.length > 0 || part === 'contents' ? [[part, found]] : [];
+  });
+  return Object.fromEntries(parts);
 }
 
-/** A page has hundreds of videos. */
-function isNotEmpty(element: unknown): boolean {
-  return element !== undefined && !(isJsonObject(element) && Object.keys(element).length === 0);
-}
-
-/** For `JSON.parse`. */
-function redact(_name: string, value: unknown): unknown {
-  return typeof value === 'string' ? redactText(value) : value;
+/** The value with members of these names only (default: of any), and without secrets in its texts. */
+function redacted(value: unknown, names?: ReadonlySet<string>): unknown {
+  const redact = (name: string, member: unknown) => {
+    // The value itself has no name, and an element of a list has a number.
+    if (names !== undefined && !names.has(name) && !/^\d*$/.test(name)) return undefined;
+    return typeof member === 'string' ? redactText(member) : member;
+  };
+  return JSON.parse(JSON.stringify(value, redact));
 }
 
 /** The path of a channel page. Names may be long and escaped. */
@@ -294,6 +255,6 @@ if (import.meta.main) {
   if (channel === undefined || directory === undefined) {
     throw new Error('Usage: node scripts/record-youtube.ts @handle|ID DIRECTORY [--keep NAME]…');
   }
-  const lines = await recordChannel(channel, { directory, keep: values.keep ?? [] });
+  const lines = await recordChannel(channel, directory, values.keep ?? []);
   process.stdout.write(lines.map((line) => `${printable(line)}\n`).join(''));
 }

@@ -35,7 +35,7 @@ async function startUpstream(responses: readonly ReplayResponse[] = RESPONSES): 
 }
 
 async function record(channel = '@BellRockLight', keep: readonly string[] = [], env: Record<string, string> = {}) {
-  const lines = await recordChannel(channel, { directory, keep, env: { ...youtubeSettings(replay.origin), ...env } });
+  const lines = await recordChannel(channel, directory, keep, { ...youtubeSettings(replay.origin), ...env });
   return lines.join('\n');
 }
 

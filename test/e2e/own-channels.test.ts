@@ -69,7 +69,7 @@ test('an image that a line names and that is not there is a mistake of the line,
   const line = catalogLine(1, { title: 'Next', bannerFile: 'baner.jpg' });
   await writeCatalog(dataDir, [line]);
   const addImage = () => writeFile(join(folder, 'images', 'baner.jpg'), 'x');
-  await expectCondition(/, line 1: bannerFile: images\/baner\.jpg cannot be found$/, addImage);
+  await expectCondition(/, line 1: bannerFile: there is no file images\/baner\.jpg$/, addImage);
   expect(await title()).toBe('Next');
 });
 

@@ -1,11 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import { type CatalogImage, type Channel, hitOf, type OriginalRef, type SearchHit } from '../../domain/channel.ts';
+import { type CatalogImage, type Channel, hitOf, type SearchHit } from '../../domain/channel.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { isSystemError } from '../../lib/file-system.ts';
 import { CatalogUnusableError, channelFileOf, readChannelFile } from './channel-file.ts';
 import { findImage, imagesDirOf, readImage, stateOf } from './files.ts';
-import { searchChannels } from './search.ts';
+import { type OwnChannel, searchChannels } from './search.ts';
 
 /** The sample catalog of the project. */
 export const SHIPPED_SAMPLES_DIR = fileURLToPath(new URL('../../../samples', import.meta.url));
@@ -80,31 +79,27 @@ export async function openCatalog({
   }
   let cancelLook = clock.after(LOOK_INTERVAL_MS, () => void look());
 
-  /** With the keys of the images as they are now. An image that cannot be found keeps its last key. */
-  async function withCurrentImages(channel: Channel): Promise<Channel> {
-    const [banner, avatar] = await Promise.all([currentImage(channel.banner), currentImage(channel.avatar)]);
-    return { ...channel, banner, avatar };
-  }
-
-  async function currentImage(image: OriginalRef | null): Promise<OriginalRef | null> {
-    if (image?.kind !== 'catalog-file') return image;
-    return (await findImage(folder, image.fileName)) ?? image;
+  async function channelOf({ record }: OwnChannel): Promise<Channel> {
+    const { username: _, bannerFile, avatarFile, ...fields } = record;
+    const [banner, avatar] = await Promise.all([findImage(folder, bannerFile), findImage(folder, avatarFile)]);
+    return { ...fields, banner, avatar };
   }
 
   return {
     async find({ kind, key }) {
       const found = kind === 'custom' ? undefined : channels[kind].get(key);
-      return found && withCurrentImages(found.channel);
+      return found && channelOf(found);
     },
 
     async search(query, limit) {
-      return searchChannels(channels.id.values(), query, limit).map(hitOf);
+      const found = searchChannels(channels.id.values(), query, limit);
+      return Promise.all(found.map(async (channel) => hitOf(await channelOf(channel))));
     },
 
     async examples(count) {
       const first = channels.id.get(FIRST_SAMPLE);
       const chosen = new Set([...(first === undefined ? [] : [first]), ...channels.id.values().take(count)]);
-      return Promise.all([...chosen].slice(0, count).map(({ channel }) => withCurrentImages(channel)));
+      return Promise.all([...chosen].slice(0, count).map(channelOf));
     },
 
     readImage: (image) => readImage(folder, image),
@@ -118,11 +113,6 @@ export async function openCatalog({
 
 /** A text that changes with the file of the channels, and when an image is added, replaced or removed. */
 async function stateOfFolder(folder: string): Promise<string> {
-  const states = [channelFileOf(folder), imagesDirOf(folder)].map((path) => stateOf(path).catch(reasonOf));
+  const states = [channelFileOf(folder), imagesDirOf(folder)].map(stateOf);
   return (await Promise.all(states)).join(' ');
-}
-
-function reasonOf(error: unknown): string {
-  if (isSystemError(error)) return error.message;
-  throw error;
 }

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CatalogImage } from '../../domain/channel.ts';
 import { OperatorError } from '../../domain/errors.ts';
 import type { IdentifierKind } from '../../domain/identifier.ts';
 import { isSystemError } from '../../lib/file-system.ts';
 import { printable } from '../../lib/printable.ts';
-import { FileRefusedError, findImage, MIB, readFileIn } from './files.ts';
+import { FileRefusedError, imagesDirOf, listImages, MIB, readFileIn } from './files.ts';
 import { namesOf, parseRecord, RecordRefusedError } from './record.ts';
-import { type SearchableChannel, searchable } from './search.ts';
+import { type OwnChannel, searchable } from './search.ts';
 
 const MAX_FILE_MIB = 64;
 /** Several times the longest possible record. */
@@ -33,27 +32,29 @@ export function channelFileOf(folder: string): string {
 }
 
 /** The channels of a catalog, found by their ID, handle or user name. A catalog has no custom names. */
-export type OwnChannels = Readonly<Record<Exclude<IdentifierKind, 'custom'>, ReadonlyMap<string, SearchableChannel>>>;
+export type OwnChannels = Readonly<Record<Exclude<IdentifierKind, 'custom'>, ReadonlyMap<string, OwnChannel>>>;
 
 /**
  * Reads all channels, in steps between which other work runs.
  *
- * @throws CatalogUnusableError if the file cannot be read, a line has a mistake or names an image that is not there, or two
+ * @throws CatalogUnusableError if a file cannot be read, a line has a mistake or names an image that is not there, or two
  *   lines have the same ID or name
  */
 export async function readChannelFile(folder: string): Promise<OwnChannels> {
   const file = channelFileOf(folder);
   const channels = { id: new Map(), handle: new Map(), username: new Map() };
+  const bytes = await orUnusable(file, readFileIn(folder, file, MAX_FILE_MIB));
+  const images = new Set(await orUnusable(imagesDirOf(folder), listImages(folder)));
   let number = 0;
   let stepEndsMs = 0;
-  for (const line of linesOf(await readBytes(folder, file))) {
+  for (const line of linesOf(bytes)) {
     number += 1;
     if (performance.now() > stepEndsMs) {
       await nextTurn();
       stepEndsMs = performance.now() + STEP_MS;
     }
     try {
-      await addLine(channels, folder, line);
+      addLine(channels, images, line);
     } catch (error) {
       if (!(error instanceof RecordRefusedError)) throw error;
       throw new CatalogUnusableError(`${file}, line ${number}: ${error.message}`);
@@ -62,13 +63,14 @@ export async function readChannelFile(folder: string): Promise<OwnChannels> {
   return channels;
 }
 
-async function readBytes(folder: string, file: string): Promise<Buffer> {
+/** @throws CatalogUnusableError if the file or folder cannot be read or is refused */
+async function orUnusable<T>(path: string, reading: Promise<T>): Promise<T> {
   try {
-    return await readFileIn(folder, file, MAX_FILE_MIB);
+    return await reading;
   } catch (error) {
-    if (error instanceof FileRefusedError) throw new CatalogUnusableError(`${file} ${error.message}.`);
+    if (error instanceof FileRefusedError) throw new CatalogUnusableError(`${path} ${error.message}.`);
     if (!isSystemError(error)) throw error;
-    throw new CatalogUnusableError(`${file} cannot be read (${error.message}).`, { cause: error });
+    throw new CatalogUnusableError(`${path} cannot be read (${error.message}).`, { cause: error });
   }
 }
 
@@ -81,19 +83,16 @@ function* linesOf(bytes: Buffer): Generator<Buffer> {
   }
 }
 
-type Channels = Readonly<Record<keyof OwnChannels, Map<string, SearchableChannel>>>;
+type Channels = Readonly<Record<keyof OwnChannels, Map<string, OwnChannel>>>;
 
 /** @throws RecordRefusedError */
-async function addLine(channels: Channels, folder: string, line: Buffer): Promise<void> {
+function addLine(channels: Channels, images: ReadonlySet<string>, line: Buffer): void {
   const text = decode(line);
   if (text.trim() === '') return;
   const record = parseRecord(text);
-  const { username: _, bannerFile, avatarFile, ...fields } = record;
-  const channel = searchable({
-    ...fields,
-    banner: await requireImage('bannerFile', folder, bannerFile),
-    avatar: await requireImage('avatarFile', folder, avatarFile),
-  });
+  requireImage('bannerFile', images, record.bannerFile);
+  requireImage('avatarFile', images, record.avatarFile);
+  const channel = searchable(record);
   const { handleKey, usernameKey } = namesOf(record);
   add('channelId', channels.id, record.channelId, channel);
   add('customUrl', channels.handle, handleKey, channel);
@@ -113,19 +112,12 @@ function decode(line: Buffer): string {
   }
 }
 
-async function requireImage(field: string, folder: string, fileName: string | null): Promise<CatalogImage | null> {
-  if (fileName === null) return null;
-  const image = await findImage(folder, fileName);
-  if (image !== undefined) return image;
-  throw new RecordRefusedError(field, `images/${fileName} cannot be found`);
+function requireImage(field: string, images: ReadonlySet<string>, fileName: string | null): void {
+  if (fileName === null || images.has(fileName)) return;
+  throw new RecordRefusedError(field, `there is no file images/${fileName}`);
 }
 
-function add(
-  field: string,
-  known: Map<string, SearchableChannel>,
-  key: string | null,
-  channel: SearchableChannel,
-): void {
+function add(field: string, known: Map<string, OwnChannel>, key: string | null, channel: OwnChannel): void {
   if (key === null) return;
   if (known.has(key)) throw new RecordRefusedError(field, `an earlier line has ${key}, too`);
   known.set(key, channel);

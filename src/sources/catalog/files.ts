@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open, realpath, stat } from 'node:fs/promises';
+import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { CatalogImage } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
@@ -29,10 +29,15 @@ export async function readFileIn(folder: string, path: string, maxMib: number): 
   return await file.readFile();
 }
 
-/** A text that changes with a file or folder, also if its size and its time of modification stay. @throws a system error */
+/** A text that changes with a file or folder, also if its size and its time of modification stay. */
 export async function stateOf(path: string): Promise<string> {
-  const { ino, size, mtimeMs, ctimeMs } = await stat(path);
-  return `${ino}:${size}:${mtimeMs}:${ctimeMs}`;
+  try {
+    const { ino, size, mtimeMs, ctimeMs } = await stat(path);
+    return `${ino}:${size}:${mtimeMs}:${ctimeMs}`;
+  } catch (error) {
+    if (isSystemError(error)) return error.message;
+    throw error;
+  }
 }
 
 /** The folder of the images in a catalog's folder. */
@@ -40,15 +45,21 @@ export function imagesDirOf(folder: string): string {
   return join(folder, 'images');
 }
 
-/** An image with a key that changes with its file; `undefined` if it cannot be found. */
-export async function findImage(folder: string, fileName: string): Promise<CatalogImage | undefined> {
-  const path = join(imagesDirOf(folder), fileName);
+/** The names of the images. @throws a system error if the folder is there and cannot be read */
+export async function listImages(folder: string): Promise<readonly string[]> {
   try {
-    return { kind: 'catalog-file', key: `catalog:${path}:${await stateOf(path)}`, fileName };
+    return await readdir(imagesDirOf(folder));
   } catch (error) {
-    if (isSystemError(error)) return undefined;
+    if (hasErrorCode(error, 'ENOENT')) return [];
     throw error;
   }
+}
+
+/** An image with a key that changes with its file. */
+export async function findImage(folder: string, fileName: string | null): Promise<CatalogImage | null> {
+  if (fileName === null) return null;
+  const path = join(imagesDirOf(folder), fileName);
+  return { kind: 'catalog-file', key: `catalog:${path}:${await stateOf(path)}`, fileName };
 }
 
 /**

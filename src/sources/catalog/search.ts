@@ -1,27 +1,27 @@
-import type { Channel } from '../../domain/channel.ts';
+import type { CatalogRecord } from './record.ts';
 
-/** A channel and the words of its title and handle: ` word word `. */
-export interface SearchableChannel {
-  readonly channel: Channel;
+/** A channel, with the words of its title and handle as one text: ` word word `. */
+export interface OwnChannel {
+  readonly record: CatalogRecord;
   readonly words: string;
 }
 
-export function searchable(channel: Channel): SearchableChannel {
-  return { channel, words: ` ${wordsOf(`${channel.title} ${channel.customUrl ?? ''}`).join(' ')} ` };
+export function searchable(record: CatalogRecord): OwnChannel {
+  return { record, words: ` ${wordsOf(`${record.title} ${record.customUrl ?? ''}`).join(' ')} ` };
 }
 
 /**
  * Returns at most `limit` channels of which each word of the query begins a word. Those that have all of them as whole words
  * come first, otherwise the order stays.
  */
-export function searchChannels(channels: Iterable<SearchableChannel>, query: string, limit: number): Channel[] {
+export function searchChannels(channels: Iterable<OwnChannel>, query: string, limit: number): OwnChannel[] {
   const wanted = [...new Set(wordsOf(query))];
   if (wanted.length === 0) return [];
-  const withWords: Channel[] = [];
-  const withBeginnings: Channel[] = [];
-  for (const { channel, words } of channels) {
-    if (!wanted.every((word) => words.includes(` ${word}`))) continue;
-    const isWhole = wanted.every((word) => words.includes(` ${word} `));
+  const withWords: OwnChannel[] = [];
+  const withBeginnings: OwnChannel[] = [];
+  for (const channel of channels) {
+    if (!wanted.every((word) => channel.words.includes(` ${word}`))) continue;
+    const isWhole = wanted.every((word) => channel.words.includes(` ${word} `));
     (isWhole ? withWords : withBeginnings).push(channel);
   }
   return [...withWords, ...withBeginnings].slice(0, limit);

@@ -82,7 +82,7 @@ export async function recordChannel(channel: string, directory: string, keep: re
   const results = new Map<keyof Channel, FieldResult>();
   const source = openYoutube(parseConfig(env), {
     userAgent: 'Pennant',
-    wrapHttp: (_upstream, http) => recordCalls(http, (call) => calls.set(call.name, call)),
+    wrapHttp: (http) => recordCalls(http, (call) => calls.set(call.name, call)),
     onField: (_source, field, result) => results.set(field, result),
   });
   const resultOf = <T>(work: (options: { signal: AbortSignal }) => Promise<T>) =>

@@ -5,14 +5,13 @@ import { IMAGE_SOURCE } from '../domain/source-status.ts';
 import { createDownloader, type Downloader } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { FailureLog } from '../lib/failure-log.ts';
-import { createCallBudget, guardHttpClient } from '../lib/http/call-budget.ts';
+import { BreakerOpenError } from '../lib/http/gate.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import { describeFailure } from '../lib/logger.ts';
-import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { SourceReading } from '../private/state.ts';
-import { addBreakerGauges, createBreakers } from '../sources/breakers.ts';
 import { createFailover, type SourceOutcome } from '../sources/failover.ts';
+import { addBreakerGauges, createGates } from '../sources/gates.ts';
 import { createSources } from '../sources/registry.ts';
 import type { ChannelSource } from '../sources/source.ts';
 import { createSourceMetrics } from '../sources/source-metrics.ts';
@@ -31,38 +30,31 @@ export function createUpstreams(options: UpstreamsOptions) {
   const { config, runtime, version } = options;
   const userAgent = `Pennant/${version}`;
   const { clock, failureLog, metrics } = runtime;
-  const withBudget = createBudgets(config, runtime);
   const sourceMetrics = createSourceMetrics(metrics);
-  const breakers = createBreakers(runtime);
-  addBreakerGauges(metrics, breakers);
+  const gates = createGates({ runtime, callsPerSecond: config.upstreamCallsPerSecond });
+  addBreakerGauges(metrics, gates);
 
   const sources =
     options.sources ??
     createSources(config, {
       clock,
       userAgent,
-      wrapHttp: withBudget,
-      breakerOf: breakers.of,
+      gatesOf: gates.of,
       onField: sourceMetrics.countField,
     });
-  // The metrics of every breaker exist from the start.
-  for (const source of sources) for (const operation of GUARDED_OPERATIONS) breakers.ofCall(source, operation);
-
   const failover = createFailover({
     sources,
-    breakerOf: breakers.ofCall,
     clock,
     onOutcome(outcome) {
       sourceMetrics.countCall(outcome);
-      const breaker = breakers.ofCall({ name: outcome.source }, outcome.operation);
-      const isExplained = outcome.outcome !== 'internal' && breaker.state() !== undefined;
       // The line about the breaker says why.
-      if (isExplained) failureLog.markExplained();
+      if (outcome.error instanceof BreakerOpenError) failureLog.markExplained();
       else if (!GOOD_OUTCOMES.has(outcome.outcome)) reportFailure(failureLog, outcome);
     },
   });
 
-  const imageHttp = withBudget(IMAGE_SOURCE, createImageClient(config, userAgent, clock));
+  const imageHttp = createImageClient(config, userAgent, clock);
+  const imageGate = gates.of(IMAGE_SOURCE, imageHttp)(IMAGE_SOURCE);
   const downloads = new Counter({
     name: 'pennant_image_host_calls_total',
     help: 'Downloads from image hosts, by outcome.',
@@ -72,21 +64,19 @@ export function createUpstreams(options: UpstreamsOptions) {
   const downloader =
     options.downloader ??
     createDownloader({
-      http: imageHttp,
+      gate: imageGate,
       imageOrigin: config.youtubeOrigin,
       clock,
-      breaker: breakers.of(IMAGE_SOURCE),
       onOutcome: (outcome) => downloads.inc({ outcome }),
     });
 
   /** The state of each source and of the image hosts. */
-  function states(): readonly SourceReading[] {
-    const readings = sources.map(({ name, clientVersion }) => ({
-      ...{ name, ...breakers.stateOf(name) },
-      clientVersion: clientVersion?.(),
-    }));
-    return [...readings, { name: IMAGE_SOURCE, ...breakers.stateOf(IMAGE_SOURCE) }];
-  }
+  const states = (): readonly SourceReading[] => [
+    ...sources.map(({ name, clientVersion }) => {
+      return { name, problems: gates.problemsOf(name), clientVersion: clientVersion?.() };
+    }),
+    { name: IMAGE_SOURCE, problems: gates.problemsOf(IMAGE_SOURCE) },
+  ];
 
   return {
     sources,
@@ -100,7 +90,6 @@ export function createUpstreams(options: UpstreamsOptions) {
   };
 }
 
-const GUARDED_OPERATIONS = ['getChannel', 'resolve', 'search'] as const;
 const GOOD_OUTCOMES: ReadonlySet<SourceOutcome['outcome']> = new Set(['found', 'channel_not_found', 'inconclusive']);
 
 function reportFailure(failureLog: FailureLog, { source, operation, outcome, durationMs, error }: SourceOutcome): void {
@@ -113,20 +102,6 @@ function reportFailure(failureLog: FailureLog, { source, operation, outcome, dur
     message: 'source failed',
     fields: isBug ? { ...call, err: error } : { ...call, reason },
   });
-}
-
-/** Gives the HTTP client of each upstream its own budget of calls. */
-function createBudgets(config: Config, { clock, metrics }: Pick<Runtime, 'clock' | 'metrics'>) {
-  return (upstream: string, http: HttpClient): HttpClient => {
-    const budget = createCallBudget({ clock, callsPerSecond: config.upstreamCallsPerSecond });
-    addBoundGauges(
-      metrics,
-      `pennant_calls_to_${upstream.replaceAll(/\W/g, '_')}`,
-      `calls to ${upstream} that wait`,
-      () => budget.waiting(),
-    );
-    return guardHttpClient(http, budget);
-  };
 }
 
 /** The client of the image hosts and of the origin that replaces them. */

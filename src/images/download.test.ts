@@ -8,9 +8,10 @@ import {
   respondWithStatus,
   startFakeUpstream,
 } from '../../test/helpers/fake-upstream.ts';
-import { createBreaker } from '../lib/breaker.ts';
+import { IMAGE_SOURCE } from '../domain/source-status.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
-import { createDownloader, DOWNLOAD_MS, type Downloader } from './download.ts';
+import { createUnlimitedGates } from '../sources/gates.ts';
+import { createDownloader, DOWNLOAD_MS, type Downloader, judgeImage } from './download.ts';
 
 const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 const FIRST = 'https://yt3.googleusercontent.com/abc=s0';
@@ -36,8 +37,8 @@ function point(origin: string, clock = createManualClock()): void {
     userAgent: 'pennant-test',
     clock,
   });
-  const breaker = createBreaker({ clock, label: 'The image host' });
-  downloader = createDownloader({ http, imageOrigin: origin, breaker, clock });
+  const gate = createUnlimitedGates(http, clock)(IMAGE_SOURCE);
+  downloader = createDownloader({ gate, imageOrigin: origin, clock });
 }
 
 function download(...urls: string[]): Promise<Buffer> {
@@ -65,7 +66,9 @@ describe('an image', () => {
     [404, GIF, 'found', 2],
     [Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'), GIF, 'found', 2],
     [429, GIF, 'upstream_unavailable', 1],
-    [500, GIF, 'upstream_unavailable', 1],
+    // The first URL again.
+    [500, GIF, 'found', 2],
+    [500, 500, 'upstream_unavailable', 2],
     [404, 410, 'image_not_found', 2],
     [403, 404, 'upstream_unavailable', 2],
   ])('whose URLs answer %s and %s is %s', async (first, second, code, requests) => {
@@ -92,6 +95,21 @@ describe('an image', () => {
     expect(await download(FIRST)).toEqual(GIF);
     expect(await download('https://www.gstatic.com/youtube/profile.png')).toEqual(GIF);
   });
+});
+
+it.each<[number, Record<string, string>, Buffer, string]>([
+  [200, {}, GIF, 'answered'],
+  [400, {}, GIF, 'answered'],
+  [404, {}, GIF, 'answered'],
+  [410, {}, GIF, 'answered'],
+  [302, { location: 'https://www.google.com/sorry/index' }, GIF, 'refused'],
+  [429, {}, GIF, 'refused'],
+  [200, { 'content-type': 'text/html' }, Buffer.from('<html>'), 'refused'],
+  [403, {}, GIF, 'unexplained'],
+  [500, {}, GIF, 'failing'],
+  [200, {}, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'), 'unreadable'],
+])('a response of status %i with the fields %j is judged', (status, headers, body, kind) => {
+  expect(judgeImage({ status, headers, body }).kind).toBe(kind);
 });
 
 describe('an image host', () => {

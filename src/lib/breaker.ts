@@ -1,223 +1,139 @@
-import { AppError, type FailureCause, isDeclined, isKeyFailure, isUpstreamFailure } from '../domain/errors.ts';
+import type { FailureCause } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
-import { LocalLimitError } from './http/call-budget.ts';
-import { ConnectionError } from './http/http-client.ts';
-import { describeFailure } from './logger.ts';
-
-/** Why a breaker is open: the other side refuses this address, a quota is spent, or calls fail. */
-export const BREAKER_REASONS = ['refused', 'quota', 'failing'] as const;
-
-export type BreakerReason = (typeof BREAKER_REASONS)[number];
-
-export interface BreakerState {
-  readonly reason: BreakerReason;
-  readonly cause: FailureCause;
-  /** When the next call may be made, milliseconds since 1970. A time in the past: the breaker is half-open. */
-  readonly untilMs: number;
-  /** Reason, beginning and end, as one sentence for the operator. */
-  readonly description: string;
-}
-
-interface BreakerOptions {
-  readonly clock: Clock;
-  /** The other side, as the subject of a sentence. */
-  readonly label: string;
-  /** Called when the breaker opens or gets another reason, and with `undefined` when it closes. */
-  readonly onChange?: (state: BreakerState | undefined) => void;
-}
-
-/** A call that was not made because its breaker is open. */
-export class BreakerOpenError extends LocalLimitError {
-  override name = 'BreakerOpenError';
-}
-
-/** The other side refused this address. A breaker has opened already, so the call counts for no other breaker. */
-class RefusedError extends AppError {}
 
 /**
- * The other side refused the request without saying why. One such response may concern its key only. The second one in a row,
- * for another key, concerns this address.
+ * From the best to the worst. `answered`: the response is about the call's key, whatever it says. `unexplained` (refused without a
+ * reason) and `unreadable` (damaged or too long) may concern the key only. `late`: no response in time.
  */
-export class UnexplainedRefusalError extends AppError {
-  /** What the other side did. */
-  readonly detail: string;
+const KINDS = ['answered', 'unexplained', 'unreadable', 'failing', 'late', 'unreachable', 'refused', 'quota'] as const;
 
-  constructor(message: string, detail: string) {
-    super('upstream_unavailable', message, { cause: new Error(detail), scope: 'key' });
-    this.detail = detail;
-  }
+/** What a call says about the calls after it. */
+export interface Verdict {
+  readonly kind: (typeof KINDS)[number];
+  /** What the other side did, for the operator. */
+  readonly detail?: string;
+  /** The time that the other side named, or until a quota is renewed. */
+  readonly waitMs?: number | undefined;
 }
 
-/** The breaker opens when its last calls failed for this many different keys. */
-const FAILING_KEYS = 5;
-/** The shortest `Retry-After`, for example during a trial. */
-const MIN_RETRY_AFTER_MS = 1_000;
-
-/** The first open time of a series, and the longest one. Each trial that fails doubles it. */
-const OPEN_MS = {
-  refused: { first: 60_000, longest: 3_600_000 },
-  failing: { first: 10_000, longest: 300_000 },
-} as const;
-
-/** For clients: a sentence. For the operator: what the other side does, after its label. */
-const WORDS: Readonly<Record<BreakerReason, { client: (label: string) => string; operator: string }>> = {
-  refused: {
-    client: (label) => `${label} refuses this service at the moment.`,
-    operator: 'refuses this address',
-  },
-  quota: { client: (label) => `The daily quota of the ${label} is spent.`, operator: 'has no quota left' },
-  failing: { client: (label) => `Calls to ${label} are paused after failures.`, operator: 'fails every call' },
-};
-
-interface Opening {
-  readonly reason: BreakerReason;
+export interface BreakerState {
   readonly cause: FailureCause;
-  /** What the other side did. */
-  readonly detail: string | undefined;
-  /** By the wall clock, for the operator. */
+  readonly detail: string;
+  /** Milliseconds since 1970. */
   readonly sinceMs: number;
-  readonly lengthMs: number;
-  /** Monotonic. */
+  /** When the next call may be made, milliseconds since 1970. A time in the past: the breaker is half-open. */
   readonly untilMs: number;
 }
 
 export interface Breaker {
   /**
-   * Makes a call if the breaker is closed, or as the trial if it is half-open.
+   * Admits a call, which must be settled, or returns how long it must wait. 0: it is admitted.
    *
-   * @param key identifies the request; two calls with the same key would get the same response
-   * @throws BreakerOpenError while the breaker is open; otherwise the error of `work`
+   * @param key identifies what the call asks for; two calls with the same key would get the same response
    */
-  run<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Throws a `BreakerOpenError` while the breaker is open. For calls outside of `run`, and for the further calls inside of it. */
-  check(): void;
+  admit(key: string): number;
   /**
-   * The other side refuses this address: opens the breaker, for twice as long after a trial. While it is open, this changes
-   * nothing, because several calls may have been under way when it opened.
-   *
-   * @param retryAfterMs the time that the other side named
-   * @returns the error of the refused call
+   * Ends an admitted call. Without a verdict it counts for nothing: its caller has left it, or it was not sent.
    */
-  refuse(detail: string, retryAfterMs?: number): RefusedError;
-  /** The quota is spent until this time, in milliseconds since 1970. @returns the error of calls until then */
-  openUntil(untilMs: number): BreakerOpenError;
+  settle(key: string, verdict?: Verdict): void;
   /** `undefined` while the breaker is closed. */
   state(): BreakerState | undefined;
 }
 
+/** The breaker opens when its last calls failed for this many different keys. */
+const FAILING_KEYS = 5;
+/** How long other keys wait during a trial. */
+const TRIAL_MS = 1_000;
+
+/** The first open time of a series, and the longest one. Each trial that fails doubles it. */
+const FAILURES = { first: 10_000, longest: 300_000 };
+const REFUSALS = { first: 60_000, longest: 3_600_000 };
+const SERIES = { failing: FAILURES, unreachable: FAILURES, refused: REFUSALS, quota: undefined };
+
 /**
- * A circuit breaker. It opens at once when the other side refuses this address, and when the last calls, for five different keys,
- * failed. After the open time it is half-open: the next call is the trial, and other calls get a `BreakerOpenError` until the
- * trial ends. A trial that succeeds closes it, and one that fails opens it for twice as long.
- *
- * A readable response about the key is a success: "not found", "not available in your country". Calls that their caller aborted,
- * local limits, refusals for which another breaker has opened, and bugs do not count.
+ * A circuit breaker: what is known about calls to another side, without the calls. It opens at once when the other side refuses
+ * this address or a quota is spent, when it refuses two different keys in a row without a reason, and when the last calls, for
+ * five different keys, failed. After the open time it is half-open: all calls of the next key together are the trial, which the
+ * worst of them decides. A trial that is answered closes the breaker, and one that fails opens it for twice as long.
  */
-export function createBreaker({ clock, label, onChange }: BreakerOptions): Breaker {
-  /** The keys that failed since the last success. */
+export function createBreaker(clock: Clock): Breaker {
+  /** The keys that failed since the last answer. */
   const failing = new Set<string>();
-  /** The first key that was refused without an explanation since the last success. */
-  let refusedKey: string | undefined;
-  let opening: Opening | undefined;
-  let isTrying = false;
+  /** The first key that was refused without a reason since the last answer. */
+  let unexplainedKey: string | undefined;
+  /** `untilMs` is monotonic. */
+  let opening: (BreakerState & { readonly lengthMs: number }) | undefined;
+  let trial: { readonly key: string; calls: number; verdict: Verdict | undefined } | undefined;
 
-  const msLeft = () => (opening === undefined ? 0 : Math.max(0, opening.untilMs - clock.monotonic()));
-
-  function open(reason: BreakerReason, lengthMs: number, detail?: string, cause: FailureCause = reason): void {
-    const earlier = opening?.reason === reason ? opening : undefined;
+  function open(cause: FailureCause, detail: string, waitMs = 0): void {
+    const series = SERIES[cause];
+    const earlier = opening !== undefined && SERIES[opening.cause] === series ? opening : undefined;
+    const nextMs = earlier === undefined ? series?.first : 2 * earlier.lengthMs;
+    const lengthMs = series === undefined ? waitMs : Math.min(series.longest, Math.max(nextMs ?? 0, waitMs));
     const sinceMs = earlier?.sinceMs ?? clock.now();
-    opening = { reason, cause, detail, sinceMs, lengthMs, untilMs: clock.monotonic() + lengthMs };
+    opening = { cause, detail, sinceMs, lengthMs, untilMs: clock.monotonic() + lengthMs };
     failing.clear();
-    if (earlier === undefined) onChange?.(state());
   }
 
-  function openOrDouble(reason: keyof typeof OPEN_MS, detail: string, minMs = 0, cause?: FailureCause): void {
-    const { first, longest } = OPEN_MS[reason];
-    const nextMs = opening?.reason === reason ? 2 * opening.lengthMs : first;
-    open(reason, Math.min(longest, Math.max(nextMs, minMs)), detail, cause);
-  }
-
-  function close(): void {
-    failing.clear();
-    refusedKey = undefined;
-    if (opening === undefined) return;
-    opening = undefined;
-    onChange?.(undefined);
-  }
-
-  function openError({ reason }: Opening): BreakerOpenError {
-    return new BreakerOpenError(WORDS[reason].client(label), Math.max(MIN_RETRY_AFTER_MS, msLeft()));
-  }
-
-  function state(): BreakerState | undefined {
-    if (opening === undefined) return undefined;
-    const { reason, cause: causeOfOpening, detail, sinceMs } = opening;
-    const untilMs = clock.now() + opening.untilMs - clock.monotonic();
-    const cause = detail === undefined ? '' : ` (${detail})`;
-    const next = msLeft() > 0 ? `next call at ${formatTime(untilMs)}` : 'the next request tries again';
-    const description = `${label} ${WORDS[reason].operator} since ${formatTime(sinceMs)}${cause}; ${next}`;
-    return { reason, cause: causeOfOpening, untilMs, description };
-  }
-
-  function refuse(detail: string, retryAfterMs?: number): RefusedError {
-    if (opening?.reason !== 'refused' || msLeft() === 0) openOrDouble('refused', detail, retryAfterMs);
-    const options = { cause: new Error(detail), retryAfterMs: msLeft() };
-    return new RefusedError('upstream_unavailable', WORDS.refused.client(label), options);
-  }
-
-  /** Opens the breaker if a trial or enough calls failed. A trial that failed for its own key leaves the trial to the next call. */
-  function countFailure(key: string, error: AppError, isTrial: boolean): void {
+  /** Why the breaker opens after a failure; `undefined` if it does not. */
+  function causeAfter(key: string, kind: Exclude<Verdict['kind'], 'answered'>): FailureCause | undefined {
+    if (kind === 'refused' || kind === 'quota') return kind;
     failing.add(key);
-    if (failing.size < FAILING_KEYS && (!isTrial || isKeyFailure(error))) return;
+    if (kind === 'unexplained') unexplainedKey ??= key;
+    if (kind === 'unexplained' && unexplainedKey !== key) return 'refused';
+    const mayConcernKey = kind === 'unexplained' || kind === 'unreadable';
+    if (failing.size < FAILING_KEYS && (opening === undefined || mayConcernKey)) return undefined;
     // After a refusal, it cannot be told whether the refusal has ended.
-    if (opening?.reason === 'refused') openOrDouble('refused', describeFailure(error));
-    else
-      openOrDouble('failing', describeFailure(error), 0, error instanceof ConnectionError ? 'unreachable' : 'failing');
+    if (opening?.cause === 'refused') return 'refused';
+    return kind === 'unreachable' ? kind : 'failing';
   }
 
-  /** Counts a call that ended with an error, as a failure or as a success. @returns the error for the caller */
-  function countError(key: string, error: AppError, isTrial: boolean): AppError {
-    if (error instanceof RefusedError) return error;
-    if (error instanceof UnexplainedRefusalError) {
-      refusedKey ??= key;
-      if (refusedKey !== key) return refuse(error.detail);
+  function count(key: string, { kind, detail = '', waitMs }: Verdict): void {
+    if (kind === 'answered') {
+      failing.clear();
+      unexplainedKey = undefined;
+      opening = undefined;
+      return;
     }
-    if (!isUpstreamFailure(error) || isDeclined(error)) close();
-    else countFailure(key, error, isTrial);
-    return error;
+    const cause = causeAfter(key, kind);
+    if (cause !== undefined) open(cause, detail, waitMs);
   }
 
   return {
-    async run(key, work, signal) {
-      if (opening !== undefined && (isTrying || msLeft() > 0)) throw openError(opening);
-      const isTrial = opening !== undefined;
-      if (isTrial) isTrying = true;
-      // A call that was under way when the breaker opened says nothing about the time after it.
-      const counts = () => isTrial || opening === undefined;
-      try {
-        const value = await work();
-        if (counts()) close();
-        return value;
-      } catch (error) {
-        if (!(error instanceof AppError) || error instanceof LocalLimitError || signal.aborted) throw error;
-        throw counts() ? countError(key, error, isTrial) : error;
-      } finally {
-        if (isTrial) isTrying = false;
+    admit(key) {
+      if (opening === undefined) return 0;
+      const leftMs = opening.untilMs - clock.monotonic();
+      if (leftMs > 0) return leftMs;
+      trial ??= { key, calls: 0, verdict: undefined };
+      if (trial.key !== key) return TRIAL_MS;
+      trial.calls += 1;
+      return 0;
+    },
+
+    settle(key, verdict) {
+      if (opening === undefined) {
+        if (verdict !== undefined) count(key, verdict);
+        return;
       }
+      // A call that was under way when the breaker opened says nothing about the time after it.
+      if (trial?.key !== key) return;
+      trial.calls -= 1;
+      if (rankOf(verdict) > rankOf(trial.verdict)) trial.verdict = verdict;
+      const { calls, verdict: worst } = trial;
+      // No other call of the trial can change a refusal.
+      if (calls > 0 && worst?.kind !== 'refused' && worst?.kind !== 'quota') return;
+      trial = undefined;
+      if (worst !== undefined) count(key, worst);
     },
-    check() {
-      if (opening !== undefined && msLeft() > 0) throw openError(opening);
+
+    state() {
+      if (opening === undefined) return undefined;
+      const { cause, detail, sinceMs, untilMs } = opening;
+      return { cause, detail, sinceMs, untilMs: clock.now() + untilMs - clock.monotonic() };
     },
-    refuse,
-    openUntil(untilMs) {
-      open('quota', untilMs - clock.now());
-      return openError(opening as Opening);
-    },
-    state,
   };
 }
 
-/** In UTC, to the second. */
-function formatTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+function rankOf(verdict: Verdict | undefined): number {
+  return verdict === undefined ? -1 : KINDS.indexOf(verdict.kind);
 }

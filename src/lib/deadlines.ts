@@ -1,6 +1,14 @@
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
 
+/** The error of work whose own time is over. */
+class DeadlineError extends AppError {}
+
+/** True if nobody waits for the work any more. Work whose own time is over is not abandoned: it took too long. */
+export function isAbandoned({ aborted, reason }: AbortSignal): boolean {
+  return aborted && !(reason instanceof DeadlineError);
+}
+
 /**
  * Runs `work` with a signal that is aborted after `ms` or with `parent`, and settles at that time at the latest, even if the
  * work ignores the signal.
@@ -15,7 +23,7 @@ export async function withDeadline<T>(
 ): Promise<T> {
   if (parent.aborted) throw abortError(parent);
   const controller = new AbortController();
-  const cancel = clock.after(ms, () => controller.abort(new AppError('upstream_timeout', TOO_LATE)));
+  const cancel = clock.after(ms, () => controller.abort(new DeadlineError('upstream_timeout', TOO_LATE)));
   const passOn = () => controller.abort(abortError(parent));
   parent.addEventListener('abort', passOn, { once: true });
   try {
@@ -29,7 +37,7 @@ export async function withDeadline<T>(
 /** The signal of work that continues without its callers. */
 export const NEVER_ABORTED: AbortSignal = new AbortController().signal;
 
-const TOO_LATE = 'The upstream did not respond in time.';
+const TOO_LATE = 'There was no response in time.';
 
 /** The error of an abandoned call: the reason if it is an `AppError`, otherwise `upstream_timeout`. */
 export function abortError({ reason }: AbortSignal): AppError {

@@ -1,5 +1,5 @@
 import type { FailureCause } from '../domain/errors.ts';
-import { type ClientVersionState, IMAGE_SOURCE, type SourceState } from '../domain/source-status.ts';
+import { type ClientVersionState, IMAGE_SOURCE, type SourceProblem } from '../domain/source-status.ts';
 import type { EncoderStats } from '../images/encoder/encoder.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { readTotals, type Totals } from './totals.ts';
@@ -14,8 +14,10 @@ interface ConsoleStateOptions {
   readonly settings: readonly ShownSetting[];
 }
 
-export interface SourceReading extends SourceState {
+/** What a source, or the image hosts, can do at the moment. */
+export interface SourceReading {
   readonly name: string;
+  readonly problems: readonly SourceProblem[];
   readonly clientVersion?: ClientVersionState | undefined;
 }
 

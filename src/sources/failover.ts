@@ -7,8 +7,7 @@ import {
   isDeclined,
   isUpstreamFailure,
 } from '../domain/errors.ts';
-import { type ChannelRef, comparable } from '../domain/identifier.ts';
-import type { Breaker } from '../lib/breaker.ts';
+import type { ChannelRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
 import { withPlainTexts } from './plain-texts.ts';
@@ -32,8 +31,6 @@ export interface SourceOutcome {
 export interface FailoverOptions {
   /** In the order of `SOURCES`, which has at least one. */
   readonly sources: readonly ChannelSource[];
-  /** The breaker of a source for an operation. */
-  readonly breakerOf: (source: ChannelSource, operation: SourceOutcome['operation']) => Pick<Breaker, 'run'>;
   readonly clock: Clock;
   readonly onOutcome?: (outcome: SourceOutcome) => void;
 }
@@ -49,14 +46,12 @@ export interface Failover {
   search(query: string, limit: number): Promise<readonly SearchHit[]>;
 }
 
-export function createFailover({ breakerOf, clock, onOutcome, ...options }: FailoverOptions): Failover {
+export function createFailover({ clock, onOutcome, ...options }: FailoverOptions): Failover {
   const sources = options.sources.map(withPlainTexts);
 
-  /** @param key names the channel or query, because a failure may concern only that */
   async function callSource<T>(
     source: ChannelSource,
     operation: SourceOutcome['operation'],
-    key: string,
     signal: AbortSignal,
     work: (options: LoadOptions) => Promise<T>,
   ): Promise<T> {
@@ -64,10 +59,8 @@ export function createFailover({ breakerOf, clock, onOutcome, ...options }: Fail
     function report(outcome: SourceOutcome['outcome'], error?: unknown): void {
       onOutcome?.({ source: source.name, operation, outcome, durationMs: clock.monotonic() - startedAt, error });
     }
-    const attempt = () =>
-      withDeadline(clock, SOURCE_ATTEMPT_MS, signal, (attemptSignal) => work({ signal: attemptSignal }));
     try {
-      const value = await breakerOf(source, operation).run(key, attempt, signal);
+      const value = await withDeadline(clock, SOURCE_ATTEMPT_MS, signal, (attempt) => work({ signal: attempt }));
       report('found');
       return value;
     } catch (error) {
@@ -79,14 +72,13 @@ export function createFailover({ breakerOf, clock, onOutcome, ...options }: Fail
   /** Tries the sources in order. Returns the first value. */
   async function tryInOrder<T>(
     operation: SourceOutcome['operation'],
-    key: string,
     work: (source: ChannelSource, options: LoadOptions) => Promise<T>,
   ): Promise<T> {
     return withDeadline(clock, ALL_SOURCES_MS, NEVER_ABORTED, async (signal) => {
       const failures: AppError[] = [];
       for (const source of sources) {
         try {
-          return await callSource(source, operation, key, signal, (attempt) => work(source, attempt));
+          return await callSource(source, operation, signal, (attempt) => work(source, attempt));
         } catch (error) {
           if (!isUpstreamFailure(error)) throw error;
           failures.push(error);
@@ -97,14 +89,11 @@ export function createFailover({ breakerOf, clock, onOutcome, ...options }: Fail
   }
 
   return {
-    resolve: (ref) =>
-      tryInOrder('resolve', `${ref.kind} ${ref.key}`, (source, attempt) => source.resolve(ref, attempt)),
+    resolve: (ref) => tryInOrder('resolve', (source, attempt) => source.resolve(ref, attempt)),
 
     getChannel: (channelId, { known } = {}) =>
-      tryInOrder('getChannel', channelId, (source, attempt) => source.getChannel(channelId, { ...attempt, known })),
+      tryInOrder('getChannel', (source, attempt) => source.getChannel(channelId, { ...attempt, known })),
 
-    search: (query, limit) =>
-      // In another letter case it would fail in the same way.
-      tryInOrder('search', comparable(query), (source, attempt) => source.search(query, limit, attempt)),
+    search: (query, limit) => tryInOrder('search', (source, attempt) => source.search(query, limit, attempt)),
   };
 }

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from '@prometheus-io/client';
-import { LocalLimitError } from '../lib/http/call-budget.ts';
+import { NotSentError } from '../lib/http/call-budget.ts';
 import { SECONDS_BUCKETS } from '../lib/metrics.ts';
 import type { SourceOutcome } from './failover.ts';
 import type { FieldResult } from './source.ts';
@@ -31,7 +31,7 @@ export function createSourceMetrics(metrics: Registry) {
   return {
     countCall({ source, operation, outcome, durationMs, error }: SourceOutcome): void {
       // The call was not made.
-      if (error instanceof LocalLimitError) return;
+      if (error instanceof NotSentError) return;
       calls.inc({ source, operation, outcome });
       seconds.observe({ source, operation }, durationMs / 1000);
     },

@@ -65,7 +65,9 @@ describe('the log', () => {
     const searchFor = (number: number) => service.get(`/api/search?q=nobody${number}`);
     // One after another, and more than it takes to open the breaker.
     for (let number = 0; number < 8; number += 1) expect((await searchFor(number)).status).toBe(503);
-    expect(messages()).toEqual([expect.stringMatching(/^YouTube’s search fails every call since .* \(.*ECONNREFUSED/)]);
+    expect(messages()).toEqual([
+      expect.stringMatching(/^YouTube’s search cannot be reached from this machine since .* \(.*ECONNREFUSED/),
+    ]);
     const { conditions } = await service.readiness();
     expect(conditions).toMatchObject([{ name: 'source youtube searches', cause: 'unreachable' }]);
 

@@ -79,7 +79,7 @@ describe('a client version that YouTube refuses', () => {
   });
 
   it.each<[string, RequestListener]>([
-    ['a page', respondWithHtml()],
+    ['a page', respondWithStatus(200, {}, '<html><script>ytcfg.set({})</script></html>')],
     ['data without a version', respondWithStatus(200, {}, ')]}\'\n[["yt.sw.adr",null,[]]]')],
     ['a broken connection', FAULTS.resetBeforeResponse],
   ])('stays in use while YouTube does not name one: %s', async (_what, listener) => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { createBreaker } from '../../src/lib/breaker.ts';
+import { createUnlimitedGates } from '../../src/sources/gates.ts';
 import { createYoutubeDataApiSource } from '../../src/sources/youtube-data-api/youtube-data-api.ts';
 import { createManualClock } from './clock.ts';
 import { createUpstreamClient, respondWithJson, startFakeUpstream } from './fake-upstream.ts';
@@ -64,16 +64,8 @@ export const dataApi = respondAsDataApi(CHANNELS, { olduser: ID });
 /** The source over real sockets to one origin. */
 export function createTestDataApiSource(origin: string) {
   const clock = createManualClock();
-  return createYoutubeDataApiSource({
-    http: createUpstreamClient(origin),
-    origin,
-    apiKey: KEY,
-    clock,
-    breakers: {
-      units: createBreaker({ clock, label: 'YouTube Data API' }),
-      searches: createBreaker({ clock, label: 'YouTube Data API for searches' }),
-    },
-  });
+  const http = createUpstreamClient(origin);
+  return createYoutubeDataApiSource({ http, origin, apiKey: KEY, clock, gateOf: createUnlimitedGates(http, clock) });
 }
 
 /** The source and the API that it asks, until the test ends. */

@@ -153,12 +153,9 @@ export function createStub({ channel = DOWN, hits = DOWN, ...stub }: Stub = {}) 
   return source;
 }
 
-/** The breaker of a source that is always called. */
-const NEVER_OPEN: ReturnType<FailoverOptions['breakerOf']> = { run: (_key, work) => work() };
-
 export function over(stubs: readonly (Stub | ChannelSource)[], options: Partial<FailoverOptions> = {}): Failover {
   const sources = stubs.map((stub) => ('resolve' in stub ? stub : createStub(stub)));
-  return createFailover({ sources, breakerOf: () => NEVER_OPEN, clock: createManualClock(), ...options });
+  return createFailover({ sources, clock: createManualClock(), ...options });
 }
 
 export const live = (channel: Reply<LoadedChannel>): Stub => ({ name: 'live', channel });

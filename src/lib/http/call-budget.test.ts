@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { clientOf } from '../../../test/helpers/clients.ts';
 import { createManualClock, type ManualClock } from '../../../test/helpers/clock.ts';
-import { type CallBudget, createCallBudget, LocalLimitError } from './call-budget.ts';
+import { type CallBudget, createCallBudget, NotSentError } from './call-budget.ts';
 
 /** Ten calls per second. */
 const CALL_MS = 100;
@@ -27,7 +27,7 @@ async function pass(ms: number): Promise<void> {
 
 interface Asked {
   granted: number;
-  readonly refusals: LocalLimitError[];
+  readonly refusals: NotSentError[];
 }
 
 /** Requests this many calls at the same time, and counts the results. */
@@ -37,7 +37,7 @@ function ask(client: string, calls = 1, asked: Asked = { granted: 0, refusals: [
       () => {
         asked.granted += 1;
       },
-      (error: unknown) => asked.refusals.push(error as LocalLimitError),
+      (error: unknown) => asked.refusals.push(error as NotSentError),
     );
   }
   return asked;
@@ -58,7 +58,7 @@ describe('a budget with one client', () => {
     const asked = ask('hog', 121);
     await pass(0);
     expect(asked.refusals).toHaveLength(1);
-    expect(asked.refusals[0]).toBeInstanceOf(LocalLimitError);
+    expect(asked.refusals[0]).toBeInstanceOf(NotSentError);
     expect(asked.refusals[0]).toMatchObject({ code: 'upstream_unavailable', retryAfterMs: expect.closeTo(2_100, 0) });
     await pass(2_100);
     ask('hog', 1, asked);

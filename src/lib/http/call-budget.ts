@@ -3,8 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { BoundedStats } from '../metrics.ts';
 import { createRoundRobin } from '../round-robin.ts';
 import { createTokenBucket } from '../token-bucket.ts';
-import { type ClientKeys, currentClient } from '../work.ts';
-import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse } from './http-client.ts';
+import type { ClientKeys } from '../work.ts';
 
 interface CallBudgetOptions {
   readonly clock: Clock;
@@ -17,7 +16,7 @@ export interface CallBudget {
    * Waits for this call's turn.
    *
    * @param client whose request needs the call
-   * @throws LocalLimitError if it has no turn within 2 s, or if too many calls wait and most of them are this client's
+   * @throws NotSentError if it has no turn within 2 s, or if too many calls wait and most of them are this client's
    */
   take(client: ClientKeys, signal: AbortSignal): Promise<void>;
   waiting(): BoundedStats;
@@ -39,9 +38,9 @@ export function createCallBudget({ clock, callsPerSecond }: CallBudgetOptions): 
   const queue = createRoundRobin<undefined, void>({ maxWaitMs: MAX_WAIT_MS + LATE_TIMER_MS, clock, refusal });
 
   /** The error of a call that gets no turn. Its `retryAfterMs` ends when the call would have had one. */
-  function refusal(): LocalLimitError {
+  function refusal(): NotSentError {
     const waitMs = tokens.msUntil(queue.size + 1, clock.monotonic());
-    return new LocalLimitError('The call budget for the upstream is spent.', waitMs);
+    return new NotSentError('Too many calls wait for their turn. Try again.', waitMs);
   }
 
   async function grantCalls(): Promise<never> {
@@ -66,35 +65,10 @@ export function createCallBudget({ clock, callsPerSecond }: CallBudgetOptions): 
   };
 }
 
-/**
- * An HTTP client with a call budget, in which each attempt counts for the requesting client. Retries once after a
- * connection error or a 5xx, but not after a 4xx (429 included) or a time-out. POSTs are retried too: all our calls
- * only read.
- */
-export function guardHttpClient(http: HttpClient, budget: CallBudget): HttpClient {
-  async function send(request: HttpRequest): Promise<HttpResponse> {
-    await budget.take(currentClient(), request.signal);
-    return http.request(request);
-  }
-
-  return {
-    async request(request) {
-      try {
-        const response = await send(request);
-        if (response.status < 500) return response;
-      } catch (error) {
-        if (!(error instanceof ConnectionError) || request.signal.aborted) throw error;
-      }
-      return send(request);
-    },
-    close: () => http.close(),
-  };
-}
-
-/** A call that a local limit prevented (breaker open, budget used up). It never counts against the upstream. */
-export class LocalLimitError extends AppError {
+/** A call that was not sent: its turn did not come in time, or a breaker is open. It says nothing about the other side. */
+export class NotSentError extends AppError {
   constructor(message: string, retryAfterMs: number) {
     super('upstream_unavailable', message, { retryAfterMs });
-    this.name = 'LocalLimitError';
+    this.name = 'NotSentError';
   }
 }

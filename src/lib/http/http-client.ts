@@ -29,7 +29,7 @@ export interface HttpResponse {
 
 /**
  * Outgoing HTTP. A response of any status is a result. Rejects with `AppError` `upstream_timeout` (no complete response in
- * time), `upstream_unavailable` (refused, DNS, TLS, reset before a response, address not allowed, redirect to another origin) or
+ * time), `upstream_unavailable` (refused, DNS, TLS, reset before a response, address not allowed) or
  * `upstream_invalid` (too long, incomplete, too many redirects).
  */
 export interface HttpClient {
@@ -40,11 +40,6 @@ export interface HttpClient {
 /** No connection, or one that broke before a response. Only this failure justifies an immediate retry. */
 export class ConnectionError extends AppError {
   override name = 'ConnectionError';
-}
-
-/** A redirect to a host that is not allowed: a consent page, a captcha or a "sorry" page, not a response to the request. */
-export class ForeignRedirectError extends AppError {
-  override name = 'ForeignRedirectError';
 }
 
 interface HttpClientOptions {
@@ -83,21 +78,15 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
   async function follow(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
     let url = new URL(request.url);
-    if (!isAllowed(url)) throw new AppError('upstream_unavailable', 'This upstream address is not allowed.');
+    if (!isAllowed(url)) throw new AppError('upstream_unavailable', 'The address is not allowed.');
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       const response = await send(request, url, signal);
       const target = followRedirects && request.method === 'GET' ? findRedirect(response, url) : undefined;
-      if (target === undefined) return read(response, request.maxBytes);
+      if (target === undefined || !isAllowed(target)) return read(response, request.maxBytes);
       response.destroy();
-      if (!isAllowed(target)) {
-        throw new ForeignRedirectError(
-          'upstream_unavailable',
-          'The upstream redirected to a host that is not allowed.',
-        );
-      }
       url = target;
     }
-    throw invalid('The upstream redirected too often.');
+    throw invalid('There are too many redirects.');
   }
 
   return {
@@ -112,7 +101,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 function findRedirect({ statusCode = 0, headers }: IncomingMessage, base: URL): URL | undefined {
   if (!REDIRECTS.has(statusCode)) return undefined;
   const target = headers.location ? URL.parse(headers.location, base.href) : null;
-  if (target === null) throw invalid('The upstream redirected without a location.');
+  if (target === null) throw invalid('A redirect has no location.');
   return target;
 }
 
@@ -127,13 +116,13 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<HttpRe
       const collect = (pieces: AsyncIterable<Buffer>) => (length <= maxBytes ? fill(length, pieces) : buffer(pieces));
       return { status, headers, body: await pipeline(response, limit, collect) };
     }
-    if (encoding !== 'gzip') throw invalid('The upstream response has an encoding that was not requested.');
+    if (encoding !== 'gzip') throw invalid('The encoding of the response was not requested.');
     // Compressed blocks may be empty, and a small response may expand to a large one.
     return { status, headers, body: await pipeline(response, limit, createGunzip(), limit, buffer) };
   } catch (error) {
     response.destroy();
     if (error instanceof AppError) throw error;
-    throw new AppError('upstream_invalid', 'The upstream response was incomplete or damaged.', { cause: error });
+    throw new AppError('upstream_invalid', 'The response is incomplete or damaged.', { cause: error });
   }
 }
 
@@ -154,7 +143,7 @@ async function fill(length: number, pieces: AsyncIterable<Buffer>): Promise<Buff
   return body.subarray(0, bytes);
 }
 
-const TOO_LARGE = 'The upstream response is too large.';
+const TOO_LARGE = 'The response is too large.';
 
 function invalid(message: string): AppError {
   return new AppError('upstream_invalid', message);
@@ -166,10 +155,9 @@ const PARSE_ERROR = /^HPE_/;
 function translateSendError(error: NodeJS.ErrnoException): AppError {
   if (error instanceof AppError) return error;
   if (PARSE_ERROR.test(error.code ?? '')) {
-    const options = { cause: error, scope: 'upstream' } as const;
-    return new AppError('upstream_invalid', 'The upstream response is not valid HTTP.', options);
+    return new AppError('upstream_invalid', 'The response is not valid HTTP.', { cause: error });
   }
-  return new ConnectionError('upstream_unavailable', 'The upstream could not be reached.', { cause: error });
+  return new ConnectionError('upstream_unavailable', 'The connection failed.', { cause: error });
 }
 
 /** The longest accepted `Retry-After`. */

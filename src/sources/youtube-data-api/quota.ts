@@ -1,6 +1,3 @@
-/** A search costs one of the day's searches, any other call one unit (seen 2026-11). */
-export type Allowance = 'searches' | 'units';
-
 const DAY_MS = 86_400_000;
 const PACIFIC = new Intl.DateTimeFormat('en-US', {
   timeZone: 'America/Los_Angeles',

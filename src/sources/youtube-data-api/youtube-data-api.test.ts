@@ -110,31 +110,32 @@ describe('an unknown channel', () => {
 
 const SPENT_BY_METRIC =
   "Quota exceeded for quota metric 'Search Queries' and limit 'Search Queries per day' of service 'youtube.googleapis.com'.";
-const QUOTA = 'The daily quota of the YouTube Data API is spent.';
-const KEY_REFUSED = 'The YouTube Data API does not accept this service’s key.';
+const QUOTA = 'YouTube Data API has no quota left today.';
+const FAILS = 'YouTube Data API fails at the moment.';
 const CHANNEL_REFUSED = 'The YouTube Data API does not show this channel.';
-const RATE_LIMITED = 'YouTube Data API refuses this service at the moment.';
-const REFUSED = 'The YouTube Data API refuses this service at the moment.';
+const REFUSED = 'YouTube Data API refuses this service at the moment.';
 
 it.each([
   [403, 'quotaExceeded', '', QUOTA, 'upstream'],
   [403, 'dailyLimitExceeded', '', QUOTA, 'upstream'],
   [429, 'rateLimitExceeded', SPENT_BY_METRIC, QUOTA, 'upstream'],
-  [403, 'rateLimitExceeded', '', RATE_LIMITED, 'upstream'],
-  [429, 'anything', '', RATE_LIMITED, 'upstream'],
-  [400, 'keyInvalid', '', KEY_REFUSED, 'upstream'],
-  [400, 'badRequest', 'API key not valid. Please pass a valid API key.', KEY_REFUSED, 'upstream'],
-  [403, 'accessNotConfigured', '', KEY_REFUSED, 'upstream'],
+  [403, 'rateLimitExceeded', '', REFUSED, 'upstream'],
+  [429, 'anything', '', REFUSED, 'upstream'],
+  // Of the key.
+  [400, 'keyInvalid', '', FAILS, 'upstream'],
+  [400, 'badRequest', 'API key not valid. Please pass a valid API key.', FAILS, 'upstream'],
+  [403, 'accessNotConfigured', '', FAILS, 'upstream'],
+  [401, 'authError', '', FAILS, 'upstream'],
   // Of one channel.
   [403, 'channelClosed', '', CHANNEL_REFUSED, 'answer'],
   [403, 'channelSuspended', '', CHANNEL_REFUSED, 'answer'],
   // Of one channel or of this address.
   [403, 'forbidden', '', REFUSED, 'key'],
-  [401, 'authError', '', REFUSED, 'upstream'],
 ])('a refusal with %i %s %s has its own error', async (status, reason, text, message, scope) => {
   upstream.response(respondWithDataApiError(status, reason, text));
   const error = await failureOf(source.getChannel(ID, { signal }));
   expect(error).toMatchObject({ code: 'upstream_unavailable', message, scope });
+  expect(inspect(error)).toContain(`status ${status}`);
 });
 
 describe('a search of the official API', () => {

@@ -12,7 +12,7 @@ export type About = readonly Reading[] | 'lost';
 
 /** Loads the panel with a token that is built here, without the page. Rejects only when aborted. */
 export function loadAboutPanel(innertube: Innertube, channelId: string, signal: AbortSignal): Promise<About> {
-  return valueOrLost(loadByToken(innertube, buildAboutToken(channelId, randomUUID()), signal), signal);
+  return valueOrLost(loadByToken(innertube, channelId, buildAboutToken(channelId, randomUUID()), signal), signal);
 }
 
 /**
@@ -43,7 +43,7 @@ async function loadAboutOfPage(innertube: Innertube, page: PageReading, channelI
   const { readings, aboutToken } = page;
   if (hasObject(readings, 'aboutPanel', 'aboutTab')) return [];
   if (aboutToken !== undefined) {
-    const about = await loadByToken(innertube, aboutToken, signal);
+    const about = await loadByToken(innertube, channelId, aboutToken, signal);
     // The page says that there is a panel. A response without one means that the request is outdated.
     return about.length === 0 ? 'lost' : about;
   }
@@ -53,8 +53,13 @@ async function loadAboutOfPage(innertube: Innertube, page: PageReading, channelI
   return response.kind === 'value' ? response.value : [];
 }
 
-async function loadByToken(innertube: Innertube, token: string, signal: AbortSignal): Promise<readonly Reading[]> {
-  const response = await innertube.browseAboutPanel(token, signal);
+async function loadByToken(
+  innertube: Innertube,
+  channelId: string,
+  token: string,
+  signal: AbortSignal,
+): Promise<readonly Reading[]> {
+  const response = await innertube.browseAboutPanel(channelId, token, signal);
   return response.kind === 'value' ? response.value : [];
 }
 

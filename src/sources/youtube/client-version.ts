@@ -1,8 +1,8 @@
 import { AppError, valueOrError } from '../../domain/errors.ts';
 import type { ClientVersionState } from '../../domain/source-status.ts';
 import { NEVER_ABORTED } from '../../lib/deadlines.ts';
-import type { HttpClient, HttpResponse } from '../../lib/http/http-client.ts';
-import { isMarkup } from '../json.ts';
+import type { Gate } from '../../lib/http/gate.ts';
+import { type ApiResponse, judgeServiceWorker } from './judge.ts';
 
 /** A refused call to YouTube waits for a lookup of the client version. */
 export const CLIENT_VERSION_MS = 3_000;
@@ -26,7 +26,8 @@ export interface WebClient extends ClientVersionState {
 const BUILT_IN: WebClient = { version: BUILT_IN_CLIENT_VERSION, origin: 'built-in', headers: {} };
 
 interface ClientVersionOptions {
-  readonly http: HttpClient;
+  /** Of records. */
+  readonly gate: Gate;
   readonly origin: string;
 }
 
@@ -40,10 +41,10 @@ export function createClientVersion(options: ClientVersionOptions) {
      * Sends a call. If YouTube refuses the built-in version, the call is repeated with the version that YouTube names, which is
      * used from then on if YouTube accepts it.
      */
-    async send(call: (client: WebClient) => Promise<HttpResponse>): Promise<HttpResponse> {
+    async send(call: (client: WebClient) => Promise<ApiResponse>): Promise<ApiResponse> {
       const used = client;
       const response = await call(used);
-      if (used !== BUILT_IN || !isRefusalStatus(response.status) || isMarkup(response.body)) return response;
+      if (used !== BUILT_IN || !isRefusalStatus(response.status)) return response;
       lookup ??= lookUpClientVersion(options);
       const version = await lookup;
       if (version === undefined) {
@@ -53,8 +54,7 @@ export function createClientVersion(options: ClientVersionOptions) {
       const headers = { 'x-youtube-client-name': '1', 'x-youtube-client-version': version };
       const learned: WebClient = { version, origin: 'learned', headers };
       const repeated = await call(learned);
-      // Blocks and failures are not API responses, whatever their status.
-      if ((repeated.status === 200 || repeated.status === 404) && !isMarkup(repeated.body)) client = learned;
+      if (repeated.status === 200 || repeated.status === 404) client = learned;
       return repeated;
     },
     state: (): ClientVersionState => ({ version: client.version, origin: client.origin }),
@@ -70,12 +70,11 @@ export function isRefusalStatus(status: number): boolean {
 const MAX_BYTES = 65_536;
 
 /** The current version of YouTube's web client, in the data of its service worker; `undefined` if YouTube does not name it. */
-async function lookUpClientVersion({ http, origin }: ClientVersionOptions): Promise<string | undefined> {
+async function lookUpClientVersion({ gate, origin }: ClientVersionOptions): Promise<string | undefined> {
   const limits = { timeoutMs: CLIENT_VERSION_MS, maxBytes: MAX_BYTES, signal: NEVER_ABORTED };
-  const call = http.request({ method: 'GET', url: `${origin}/sw.js_data`, headers: PAGE_HEADERS, ...limits });
-  const response = await valueOrError(call);
-  if (response instanceof AppError || response.status !== 200) return undefined;
-  // `)]}'`, then nested lists: `[["yt.sw.adr",null,[[["en","US",…,"2.20260630.03.00",…` (2026-11).
-  const text = response.body.toString('utf8');
-  return text.trimStart().startsWith(")]}'") ? /"(2\.\d{8}\.\d{2}\.\d{2})"/.exec(text)?.[1] : undefined;
+  const request = { method: 'GET', url: `${origin}/sw.js_data`, headers: PAGE_HEADERS, ...limits } as const;
+  const text = await valueOrError(gate.request(request, 'client version', judgeServiceWorker));
+  // Nested lists: `[["yt.sw.adr",null,[[["en","US",…,"2.20260630.03.00",…` (2026-11).
+  if (text instanceof AppError || text === undefined) return undefined;
+  return /"(2\.\d{8}\.\d{2}\.\d{2})"/.exec(text)?.[1];
 }

@@ -4,6 +4,7 @@ import { type ChannelRef, findHandle, isChannelId } from '../../domain/identifie
 import type { Clock } from '../../lib/clock.ts';
 import { withDeadline, withinMs } from '../../lib/deadlines.ts';
 import type { HttpClient } from '../../lib/http/http-client.ts';
+import type { SourceGates } from '../gates.ts';
 import type { ChannelOptions, ChannelSource, LoadedChannel } from '../source.ts';
 import { findYoutubeUrl, parseChannelId } from '../youtube-urls.ts';
 import { type About, completeAbout, loadAboutPanel, valueOrLost } from './about.ts';
@@ -19,7 +20,6 @@ import {
   isNotFound,
   requireFound,
   YOUTUBE_WEB,
-  type YoutubeBreakers,
 } from './innertube.ts';
 import type { PageReading } from './page.ts';
 import { buildRecord, type FieldObserver, showsChannel } from './record.ts';
@@ -30,11 +30,11 @@ export const ABOUT_MS = 3_000;
 const FEED_MS = 250;
 
 export interface YoutubeSourceOptions {
-  /** Must not follow redirects, because a redirect is a block. Closed with the source. */
-  readonly http: HttpClient;
+  /** The client of the gates. Must not follow redirects, because a redirect is a block. Closed with the source. */
+  readonly http: Pick<HttpClient, 'close'>;
   /** Replaces https://www.youtube.com in requests; without a trailing slash. */
   readonly origin: string;
-  readonly breakers: YoutubeBreakers;
+  readonly gateOf: SourceGates;
   /** Searches for handles that YouTube's resolver loses. Default false: the next source is called. */
   readonly searchesForLostHandles?: boolean | undefined;
   readonly clock: Clock;
@@ -52,8 +52,8 @@ const NO_FEED: Promise<FeedReading | undefined> = Promise.resolve(undefined);
  * record; without the panel the record is incomplete; without the feed it has the page's title and day.
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
-  const { http, origin, breakers, clock, onField, searchesForLostHandles = false } = options;
-  const innertube = createInnertube({ http, origin, breakers });
+  const { http, origin, gateOf, clock, onField, searchesForLostHandles = false } = options;
+  const innertube = createInnertube({ origin, gateOf });
 
   async function loadChannel(channelId: string, options: ChannelOptions, redirects = 0): Promise<LoadedChannel> {
     const { signal, known } = options;
@@ -74,7 +74,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
         const loaded = await readRecord(channelId, page, signal, panel);
         return withFeed(loaded, await reading, known?.feed);
       }
-      if (redirects === MAX_REDIRECTS) throw inconclusive('The video site redirects this channel too often.', target);
+      if (redirects === MAX_REDIRECTS) throw inconclusive('YouTube redirects this channel too often.', target);
       besideAbort.abort();
       return await loadChannel(target, { signal }, redirects + 1);
     } finally {
@@ -93,7 +93,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     // The second way to a record, for calls that YouTube refuses, but not for an address that it refuses.
     if (response.kind === 'refusal' && isRefusalStatus(response.status))
       return innertube.getAboutPage(channelId, signal);
-    return requireFound(response, 'browse', 'The video site did not understand the request for this channel.');
+    return requireFound(response, 'browse', 'YouTube did not understand the request for this channel.');
   }
 
   async function browse(channelId: string, signal: AbortSignal) {
@@ -114,7 +114,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     );
     const about = await valueOrLost(loading, signal);
     const loaded = buildRecord(requestedId, page, about, onField);
-    if (loaded === undefined) throw invalid('The video site sent a channel without its ID.');
+    if (loaded === undefined) throw invalid('YouTube sent a channel without its ID.');
     return loaded;
   }
 
@@ -148,10 +148,10 @@ function isConclusive(page: PageReading): boolean {
 function assertShowsChannel(page: PageReading): void {
   if (showsChannel(page)) return;
   const { alert } = page;
-  if (alert === undefined) throw invalid('The video site sent a response without a channel.');
+  if (alert === undefined) throw invalid('YouTube sent a response without a channel.');
   if (saysGone(alert)) throw channelNotFound(alert);
   const options = { cause: new Error(alert), scope: 'answer' } as const;
-  throw new AppError('upstream_unavailable', 'The video site did not show this channel.', options);
+  throw new AppError('upstream_unavailable', 'YouTube did not show this channel.', options);
 }
 
 /** In 2025-07 a handle led to another URL instead of its channel. More than one such redirect was never seen. */
@@ -175,14 +175,14 @@ async function resolvePage(innertube: Innertube, page: string, signal: AbortSign
     const channelId = parseChannelId(url);
     if (channelId !== undefined) return channelId;
   }
-  throw inconclusive('The video site redirects this name too often.', url);
+  throw inconclusive('YouTube redirects this name too often.', url);
 }
 
 /** YouTube's resolver leads from this name to one that it does not know. */
 class LostNameError extends AppError {
   constructor(url: string) {
     const options = { cause: new Error(url), scope: 'answer' } as const;
-    super('upstream_invalid', 'The video site could not tell which channel has this name.', options);
+    super('upstream_invalid', 'YouTube could not tell which channel has this name.', options);
   }
 }
 
@@ -201,25 +201,25 @@ function pageUrl({ kind, value }: ChannelRef): string {
   return `${YOUTUBE_WEB}/${PAGES[kind]}${encodeURIComponent(value)}`;
 }
 
-const NOT_UNDERSTOOD = 'The video site did not understand the request for this name.';
+const NOT_UNDERSTOOD = 'YouTube did not understand the request for this name.';
 
 function requireNextUrl(target: string | undefined): string {
-  if (target === undefined) throw invalid('The video site sent a response without a channel or a URL.');
+  if (target === undefined) throw invalid('YouTube sent a response without a channel or a URL.');
   const url = findYoutubeUrl(target);
-  if (url === undefined) throw inconclusive('The video site redirects this name to another site.', target);
+  if (url === undefined) throw inconclusive('YouTube redirects this name to another site.', target);
   return `${YOUTUBE_WEB}${url.pathname}${url.search}`;
 }
 
 async function searchChannels(innertube: Innertube, query: string, signal: AbortSignal): Promise<SearchHit[]> {
   const response = await innertube.search(query, signal);
   if (response.kind === 'refusal') {
-    throw invalid('The video site did not understand the search.', new Error(response.reason));
+    throw invalid('YouTube did not understand the search.', new Error(response.reason));
   }
   const { hits, hasList, saysNothingFound, isUnreadable, unknownNames } = response.value;
-  if (!hasList && !saysNothingFound) throw invalid('The video site sent a search response without a list.');
+  if (!hasList && !saysNothingFound) throw invalid('YouTube sent a search response without a list.');
   if (isUnreadable) {
     const names = unknownNames.length === 0 ? 'unreadable items' : `unknown items: ${unknownNames.join(', ')}`;
-    throw invalid('The video site sent search results in an unknown form.', new Error(names));
+    throw invalid('YouTube sent search results in an unknown form.', new Error(names));
   }
   return hits;
 }

@@ -1,0 +1,126 @@
+import { AppError, type ErrorCode, valueOrError } from '../../domain/errors.ts';
+import { type BreakerState, createBreaker, type Verdict } from '../breaker.ts';
+import type { Clock } from '../clock.ts';
+import { isAbandoned } from '../deadlines.ts';
+import { describeFailure } from '../logger.ts';
+import { currentClient } from '../work.ts';
+import { type CallBudget, NotSentError } from './call-budget.ts';
+import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse } from './http-client.ts';
+
+type FailureKind = Exclude<Verdict['kind'], 'answered'>;
+
+/** What a response means: a value about its key, or a failure with what the other side did. */
+export type Judgement<T> =
+  | { readonly kind: 'answered'; readonly value: T }
+  | (Omit<Verdict, 'kind'> & { readonly kind: FailureKind });
+
+/** The way to one thing that another side limits. */
+export interface Gate {
+  /**
+   * Sends a request when its turn has come, unless the breaker is open. Retries once after a connection error or a 5xx: all our
+   * calls only read.
+   *
+   * @param key identifies what is asked for, because a failure may concern only that
+   * @param judge says what a response means. Pure
+   * @param options `isBeside`: another call decides whether calls work, so only a refusal of this one counts
+   * @returns the value of an answer
+   * @throws NotSentError if the request is not sent, AppError of a failure, or `upstream_timeout` when the signal is aborted
+   */
+  request<T>(
+    request: HttpRequest,
+    key: string,
+    judge: (response: HttpResponse) => Judgement<T>,
+    options?: { readonly isBeside?: boolean },
+  ): Promise<T>;
+  /** `undefined` while calls are made. */
+  state(): BreakerState | undefined;
+}
+
+interface GateOptions {
+  readonly clock: Clock;
+  readonly http: Pick<HttpClient, 'request'>;
+  /** Of all gates to the same side together. */
+  readonly budget: Pick<CallBudget, 'take'>;
+  /** The other side, as the subject of a sentence. */
+  readonly label: string;
+  /** Called when the breaker opens for another cause, and with `undefined` when it closes. */
+  readonly onChange?: (state: BreakerState | undefined) => void;
+}
+
+/** A call that was not sent because the breaker is open. */
+export class BreakerOpenError extends NotSentError {}
+
+/** What clients are told. */
+const FAILURES: Record<FailureKind, readonly [code: ErrorCode, predicate: string]> = {
+  unexplained: ['upstream_unavailable', 'refuses this service at the moment'],
+  unreadable: ['upstream_invalid', 'sent a response that cannot be read'],
+  failing: ['upstream_unavailable', 'fails at the moment'],
+  late: ['upstream_timeout', 'did not respond in time'],
+  unreachable: ['upstream_unavailable', 'cannot be reached at the moment'],
+  refused: ['upstream_unavailable', 'refuses this service at the moment'],
+  quota: ['upstream_unavailable', 'has no quota left today'],
+};
+
+export function createGate({ clock, http, budget, label, onChange }: GateOptions): Gate {
+  const breaker = createBreaker(clock);
+
+  const sentenceOf = (kind: FailureKind) => `${label} ${FAILURES[kind][1]}.`;
+  const msLeft = () => (breaker.state()?.untilMs ?? 0) - clock.now();
+
+  function throwIfOpen(waitMs: number): void {
+    const state = breaker.state();
+    if (state !== undefined && waitMs > 0) throw new BreakerOpenError(sentenceOf(state.cause), waitMs);
+  }
+
+  async function send(request: HttpRequest): Promise<HttpResponse | AppError> {
+    const first = await valueOrError(http.request(request));
+    if (!deservesRetry(first) || request.signal.aborted) return first;
+    const turn = await valueOrError(budget.take(currentClient(), request.signal));
+    return turn instanceof AppError ? first : valueOrError(http.request(request));
+  }
+
+  function settle(key: string, verdict?: Verdict): void {
+    const before = breaker.state();
+    breaker.settle(key, verdict);
+    const state = breaker.state();
+    if (state?.cause !== before?.cause) onChange?.(state);
+  }
+
+  function errorOf({ kind, detail }: Verdict & { readonly kind: FailureKind }): AppError {
+    const retryAfterMs = msLeft() > 0 ? msLeft() : undefined;
+    const scope = kind === 'unexplained' || kind === 'unreadable' ? 'key' : 'upstream';
+    return new AppError(FAILURES[kind][0], sentenceOf(kind), { cause: new Error(detail), scope, retryAfterMs });
+  }
+
+  return {
+    async request(request, key, judge, { isBeside = false } = {}) {
+      // A call that will not be sent takes no turn.
+      throwIfOpen(msLeft());
+      await budget.take(currentClient(), request.signal);
+      throwIfOpen(breaker.admit(key));
+      let judgement: ReturnType<typeof judge> | undefined;
+      try {
+        const result = await send(request);
+        if (result instanceof AppError && isAbandoned(request.signal)) throw result;
+        judgement = result instanceof AppError ? judgeError(result) : judge(result);
+      } finally {
+        const counts = !isBeside || judgement?.kind === 'refused' || judgement?.kind === 'unexplained';
+        settle(key, counts ? judgement : undefined);
+      }
+      if (judgement.kind === 'answered') return judgement.value;
+      throw errorOf(judgement);
+    },
+    state: breaker.state,
+  };
+}
+
+function deservesRetry(result: HttpResponse | AppError): boolean {
+  return result instanceof AppError ? result instanceof ConnectionError : result.status >= 500;
+}
+
+/** What an error of the client means. */
+function judgeError(error: AppError): Judgement<never> {
+  const detail = describeFailure(error);
+  if (error instanceof ConnectionError) return { kind: 'unreachable', detail };
+  return { kind: error.code === 'upstream_timeout' ? 'late' : 'unreadable', detail };
+}

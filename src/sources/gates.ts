@@ -1,0 +1,122 @@
+import { Gauge, type Registry } from '@prometheus-io/client';
+import type { FailureCause } from '../domain/errors.ts';
+import { IMAGE_SOURCE, type SourceProblem } from '../domain/source-status.ts';
+import type { BreakerState } from '../lib/breaker.ts';
+import { createCallBudget } from '../lib/http/call-budget.ts';
+import { createGate, type Gate } from '../lib/http/gate.ts';
+import type { HttpClient } from '../lib/http/http-client.ts';
+import { addBoundGauges } from '../lib/metrics.ts';
+import type { Runtime } from '../lib/runtime.ts';
+
+/** What YouTube limits apart, and how sentences name it. */
+const LABELS = {
+  youtube: 'YouTube',
+  'youtube names': 'YouTube’s lookup of names',
+  'youtube searches': 'YouTube’s search',
+  'youtube pages': 'YouTube’s website',
+  'youtube feeds': 'YouTube’s feed server',
+  'youtube-data-api': 'YouTube Data API',
+  'youtube-data-api searches': 'YouTube Data API for searches',
+  [IMAGE_SOURCE]: 'YouTube’s image host',
+} as const;
+
+export type GateName = keyof typeof LABELS;
+
+/** The gates of one source. They share its budget of calls. */
+export type SourceGates = (name: GateName) => Gate;
+
+interface GatesOptions {
+  readonly runtime: Pick<Runtime, 'clock' | 'logger' | 'failureLog' | 'metrics'>;
+  /** Of each source. */
+  readonly callsPerSecond: number;
+}
+
+/** What the other side does, after its label, for the operator. */
+const PREDICATES: Record<FailureCause, string> = {
+  refused: 'refuses this address',
+  quota: 'has no quota left',
+  failing: 'fails every call',
+  unreachable: 'cannot be reached from this machine',
+};
+
+/** The gates of all sources and of the image hosts. Each logs once when its breaker opens, and once when it closes. */
+export function createGates({ runtime, callsPerSecond }: GatesOptions) {
+  const { clock, logger, failureLog, metrics } = runtime;
+  const opened: { readonly source: string; readonly name: GateName; readonly gate: Gate }[] = [];
+
+  function describe(name: GateName, { cause, detail, sinceMs, untilMs }: BreakerState): string {
+    const next = untilMs > clock.now() ? `next call at ${formatTime(untilMs)}` : 'the next request tries again';
+    return `${LABELS[name]} ${PREDICATES[cause]} since ${formatTime(sinceMs)} (${detail}); ${next}`;
+  }
+
+  function log(name: GateName, state: BreakerState | undefined): void {
+    if (state === undefined) {
+      logger.info({ source: name }, `${name} is ready again`);
+      return;
+    }
+    const message = describe(name, state);
+    // The request that opened it needs no other line.
+    failureLog.report({ level: 'warn', key: message, message, fields: { source: name, cause: state.cause } });
+  }
+
+  return {
+    /** @param http the client of a source, for which it gets a budget */
+    of(source: string, http: HttpClient): SourceGates {
+      const budget = createCallBudget({ clock, callsPerSecond });
+      const series = `pennant_calls_to_${source.replaceAll(/\W/g, '_')}`;
+      addBoundGauges(metrics, series, `calls to ${source} that wait`, () => budget.waiting());
+      return (name) => {
+        const onChange = (state: BreakerState | undefined) => log(name, state);
+        const gate = createGate({ clock, http, budget, label: LABELS[name], onChange });
+        opened.push({ source, name, gate });
+        return gate;
+      };
+    },
+    /** The open breakers of a source or of the image hosts, for readiness and console. */
+    problemsOf(source: string): readonly SourceProblem[] {
+      return opened.flatMap(({ source: owner, name, gate }) => {
+        const state = gate.state();
+        if (state === undefined || owner !== source) return [];
+        return [{ name, cause: state.cause, description: describe(name, state) }];
+      });
+    },
+    /** All gates, with the states of their breakers. */
+    states: () => opened.map(({ name, gate }) => ({ name, state: gate.state() })),
+  };
+}
+
+/** The gates of a process that makes few calls: without a budget. */
+export function createUnlimitedGates(http: HttpClient, clock: Runtime['clock']): SourceGates {
+  const budget = { take: async () => undefined };
+  return (name) => createGate({ clock, http, budget, label: LABELS[name] });
+}
+
+/** In UTC, to the second. */
+function formatTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** Which breakers are open, why, and until when. */
+export function addBreakerGauges(metrics: Registry, { states }: Pick<ReturnType<typeof createGates>, 'states'>): void {
+  new Gauge({
+    name: 'pennant_source_paused',
+    help: '1 while the breaker of a source is open, and after that until a call succeeds, by reason: the source refuses this address, its daily quota is spent, or its calls fail.',
+    labelNames: ['source', 'reason'],
+    registers: [metrics],
+    collect() {
+      for (const { name: source, state } of states()) {
+        const open = state?.cause === 'unreachable' ? 'failing' : state?.cause;
+        for (const reason of ['refused', 'quota', 'failing']) this.set({ source, reason }, Number(open === reason));
+      }
+    },
+  });
+  new Gauge({
+    name: 'pennant_source_paused_until_timestamp_seconds',
+    help: 'When the next call to a source with an open breaker may be made, Unix time; 0: the breaker is closed.',
+    labelNames: ['source'],
+    registers: [metrics],
+    collect() {
+      for (const { name: source, state } of states()) this.set({ source }, (state?.untilMs ?? 0) / 1000);
+    },
+  });
+}

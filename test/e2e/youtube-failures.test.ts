@@ -9,7 +9,7 @@ import { PROBLEMS } from '../../src/http/response/problems.ts';
 import { DOWNLOAD_MS } from '../../src/images/download.ts';
 import { UPSTREAM_CALL_MS } from '../../src/sources/source.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from '../helpers/app.ts';
-import { createManualClock, createRunningClock, type ManualClock } from '../helpers/clock.ts';
+import { createManualClock, type ManualClock } from '../helpers/clock.ts';
 import { FAILURE_KINDS, type FailureKind, ORIGIN_WITHOUT_ADDRESS } from '../helpers/failure-kinds.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { findRefusingOrigin } from '../helpers/fake-upstream.ts';
@@ -80,10 +80,7 @@ const SEARCH_AFTER_MS = 23 * HOUR_MS;
 /** Loads the `stored` ones. */
 async function store(): Promise<Stored> {
   const dataDir = await mkdtemp(join(tmpdir(), 'pennant-failure-'));
-  const { service, close } = await startYoutubeService(
-    {},
-    { clock: createRunningClock(), dataDir, encoder: createFakeEncoder() },
-  );
+  const { service, close } = await startYoutubeService({}, { dataDir, encoder: createFakeEncoder() });
   const responses = new Map<string, InProcessResponse>();
   const ask = async (url: string) => void responses.set(url, await service.get(url));
   await service.get(QUESTIONS['record, stored']);
@@ -103,8 +100,7 @@ async function store(): Promise<Stored> {
 /** Sends all requests while upstream fails in one way. */
 async function observeFailure({ upstream, code }: FailureKind, stored: Stored): Promise<Observations> {
   const isSlow = isTimeout({ code });
-  // Fast failures come in real time, so nothing may time out before them.
-  const clock = isSlow ? createManualClock(Date.now()) : createRunningClock();
+  const clock = createManualClock();
   clock.advance(FAILS_AFTER_MS);
   const everyWait = isSlow ? EVERY_WAIT : [];
   const dataDir = await mkdtemp(join(tmpdir(), 'pennant-failure-'));

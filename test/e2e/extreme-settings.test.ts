@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { startForTest } from '../helpers/app.ts';
-import { createRunningClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 
 const CHANNEL = 'UCPennantSample00000001A';
@@ -11,7 +10,6 @@ const NOWHERE = 'http://127.0.0.1:9';
 async function expectToServe(settings: Record<string, string>): Promise<void> {
   const usesEncoder = Object.keys(settings).some((name) => name.startsWith('ENCODER'));
   const service = await startForTest({
-    clock: createRunningClock(),
     env: {
       SOURCES: 'catalog,youtube,youtube-data-api',
       YOUTUBE_API_KEY: 'key',

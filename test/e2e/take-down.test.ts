@@ -2,7 +2,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
-import { createRunningClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { storedRowsIn } from '../helpers/images.ts';
@@ -38,14 +37,13 @@ beforeEach(async () => {
 });
 
 function start(env: Record<string, string> = {}): Promise<TestApp> {
-  return startWithoutEncoder({ dataDir, env, clock: createRunningClock(), ...fetchedSamples() });
+  return startWithoutEncoder({ dataDir, env, ...fetchedSamples() });
 }
 
 /** Fills the stores with the channel through every URL, and with the image of another channel. */
 async function fillStores(): Promise<void> {
   const app = await startTestApp({
     dataDir,
-    clock: createRunningClock(),
     encoder: createFakeEncoder(),
     ...fetchedSamples(),
   });

@@ -12,9 +12,9 @@ import { printable } from '../lib/printable.ts';
 import { channelFileOf } from '../sources/catalog/channel-file.ts';
 import { imagesDirOf } from '../sources/catalog/files.ts';
 import { parseRecord, RecordRefusedError } from '../sources/catalog/record.ts';
-import { defineCommand, requireRefs } from './command.ts';
+import { type Command, requireRefs } from './command.ts';
 
-export const addCommand = defineCommand({
+export const addCommand: Command = {
   usage: 'add CHANNEL…',
   help: `Copies channels with their images into the folder CATALOG (default: catalog in DATA_DIR). A channel is an ID, an
 @handle, the URL of its page or a legacy user name. It is loaded from YouTube or the other sources in SOURCES, and
@@ -51,7 +51,7 @@ Exit code: 0 all were added, 1 a channel, field or image is missing, 2 invalid a
     if (isNew && hasAdded) stdout.write('The folder is new: restart the service.\n');
     return isComplete;
   },
-});
+};
 
 /** @throws RecordRefusedError if the catalog does not accept the record */
 async function writeChannel(folder: string, { ref, channel, images }: ChannelCopy): Promise<void> {

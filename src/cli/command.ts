@@ -52,31 +52,25 @@ export interface CommandContext {
   readonly stderr: NodeJS.WritableStream;
 }
 
-type Options = NonNullable<ParseArgsConfig['options']>;
-
-interface ParsedArguments<Known extends Options = typeof COMMON_OPTIONS> {
+interface Given {
   /** The first argument. Empty if the command takes none. */
   readonly argument: string;
   readonly allArguments: readonly string[];
-  readonly options: ReturnType<typeof parseArgs<{ options: Known }>>['values'];
+  /** The given ones of `Command.flags`. */
+  readonly flags: ReadonlySet<string>;
 }
 
-export interface Command<Known extends Options = Options> {
+export interface Command {
   /** With the name of the command, without that of the program. */
   readonly usage: string;
   readonly help: string;
+  /** A command without it takes no argument. */
   readonly argumentName?: string;
-  /** Whether the argument may be given several times. */
   readonly takesSeveral?: true;
-  /** Besides `COMMON_OPTIONS`. */
-  readonly options?: Known;
+  /** Options without a value, besides `--help`. */
+  readonly flags?: readonly string[];
   /** Returns false if something could not be done; stderr says what. */
-  run(given: ParsedArguments<Known>, context: CommandContext): Promise<boolean>;
-}
-
-/** Infers the types of the options. */
-export function defineCommand<const Known extends Options = Record<never, never>>(command: Command<Known>) {
-  return command;
+  run(given: Given, context: CommandContext): Promise<boolean>;
 }
 
 /** Adds the variables of `.env` to the environment, and runs the command. @returns the exit code */
@@ -87,12 +81,13 @@ export async function runCommand(
 ): Promise<number> {
   const { stdout, stderr } = context;
   try {
-    const given = parse(command, args);
-    if (given.options.help === true) {
+    const { values, positionals } = parse(command, args);
+    if (values.help === true) {
       stdout.write(`Usage: pennant ${command.usage}\n\n${command.help}\n`);
       return EXIT.done;
     }
-    const envFile = loadEnvFile(context.env, given.options['env-file']);
+    const envFile = loadEnvFile(context.env, values['env-file']);
+    const given = { argument: positionals[0] ?? '', allArguments: positionals, flags: new Set(Object.keys(values)) };
     return (await command.run(given, { ...context, envFile })) ? EXIT.done : EXIT.failed;
   } catch (error) {
     if (!(error instanceof OperatorError || isSystemError(error))) throw error;
@@ -104,18 +99,19 @@ export async function runCommand(
 }
 
 /** @throws UsageError */
-function parse({ argumentName, takesSeveral, options }: Command, args: readonly string[]): ParsedArguments {
-  const { values, positionals } = parseOptions(args, { ...options, ...COMMON_OPTIONS });
+function parse({ argumentName, takesSeveral, flags = [] }: Command, args: readonly string[]) {
+  const { values, positionals } = parseOptions(args, flags);
   const expected = argumentName === undefined ? 0 : 1;
   if (values.help !== true && positionals.length < expected) throw new UsageError(`${argumentName} is missing.`);
   if (positionals.length > expected && takesSeveral === undefined)
     throw new UsageError(`Unexpected argument "${positionals[expected]}".`);
-  return { argument: positionals[0] ?? '', allArguments: positionals, options: values };
+  return { values, positionals };
 }
 
-function parseOptions<Known extends Options>(args: readonly string[], options: Known) {
+function parseOptions(args: readonly string[], flags: readonly string[]) {
+  const booleans = Object.fromEntries(flags.map((flag) => [flag, { type: 'boolean' } as const]));
   try {
-    return parseArgs({ args: [...args], allowPositionals: true, options });
+    return parseArgs({ args: [...args], allowPositionals: true, options: { ...booleans, ...COMMON_OPTIONS } });
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     // The rest of the message is advice for arguments that begin with a dash, which no argument here needs.

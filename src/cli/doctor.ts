@@ -7,12 +7,12 @@ import { describeFailure } from '../lib/logger.ts';
 import { printable } from '../lib/printable.ts';
 import { openYoutube } from '../sources/registry.ts';
 import { type FieldResult, loadFirst } from '../sources/source.ts';
-import { defineCommand, formatTable, requireRefs } from './command.ts';
+import { type Command, formatTable, requireRefs } from './command.ts';
 
 /** The whole load. */
 const LOAD_MS = 20_000;
 
-export const doctorCommand = defineCommand({
+export const doctorCommand: Command = {
   usage: 'doctor @handle|ID|username',
   help: `Loads a channel from YouTube, without any cache, and shows every field of its record: its value, and the object and
 member of YouTube's responses that have it. Choose a channel that has a banner, a country and links.
@@ -46,7 +46,7 @@ Exit code: 0 every field is found, 1 a field is not found or there is no record,
     stdout.write(`${renderFields(results)}${printable(argument)}: ${printable(shown)}\n`);
     return isFine;
   },
-});
+};
 
 /** An empty text or list is what is left of a field that was renamed. */
 function isEmpty(result: FieldResult): boolean {
@@ -59,15 +59,16 @@ const VALUE_CHARACTERS = 48;
 export function renderFields(results: ReadonlyMap<keyof Channel, FieldResult>): string {
   if (results.size === 0) return '';
   const rows = [...results].map(([field, result]) => {
-    const value = 'value' in result ? textOf(result.value) : 'text' in result ? result.text : '';
     const path = 'path' in result ? result.path : '';
-    return [field, result.state, printable(value, VALUE_CHARACTERS), path ?? ''];
+    return [field, result.state, printable(textOf(result), VALUE_CHARACTERS), path ?? ''];
   });
   return `${formatTable([['FIELD', 'STATE', 'VALUE', 'FROM'], ...rows])}\n\n`;
 }
 
-/** An image is shown by its URL. */
-function textOf(value: unknown): string {
+/** The value of a field, or the text that cannot be read. An image is shown by its URL. */
+function textOf(result: FieldResult): string {
+  if (!('value' in result)) return 'text' in result ? result.text : '';
+  const { value } = result;
   const shown = typeof value === 'object' && value !== null && 'key' in value ? value.key : value;
   return typeof shown === 'string' ? shown : JSON.stringify(shown);
 }

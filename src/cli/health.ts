@@ -1,9 +1,9 @@
 import { parseConfig } from '../config/settings.ts';
-import { defineCommand, originOf } from './command.ts';
+import { type Command, originOf } from './command.ts';
 
 const MAX_WAIT_MS = 2_000;
 
-export const healthCommand = defineCommand({
+export const healthCommand: Command = {
   usage: 'health',
   help: `Checks whether the service with these settings responds: on its private listener, or on its public one if
 CONSOLE_PORT is 0. For health checks of containers.
@@ -21,4 +21,4 @@ Exit code: 0 it responds, 1 it does not, 2 invalid arguments.`,
     }
     return false;
   },
-});
+};

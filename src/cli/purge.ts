@@ -1,11 +1,11 @@
 import type { PurgedChannel } from '../cache/purge.ts';
 import { parseConfig } from '../config/settings.ts';
 import { OperatorError } from '../domain/errors.ts';
-import { defineCommand, formatQuantity, originOf, requireRefs } from './command.ts';
+import { type Command, formatQuantity, originOf, requireRefs } from './command.ts';
 
 const RESPONSE_MS = 60_000;
 
-export const purgeCommand = defineCommand({
+export const purgeCommand: Command = {
   usage: 'purge ID|@handle',
   help: `Asks the running service to remove a channel: record, names, searches that contain it, originals and images.
 The next request loads it from the sources again. The URL of a channel page and a user name work, too. A name is
@@ -27,7 +27,7 @@ arguments.`,
     stdout.write(`${describePurged(purged)}\n`);
     return true;
   },
-});
+};
 
 /** What was removed, or a problem. */
 type Reply = PurgedChannel & { readonly detail?: string };

@@ -1,12 +1,12 @@
 import { findWarnings } from '../config/report.ts';
 import { parseConfig } from '../config/settings.ts';
 import { printable } from '../lib/printable.ts';
-import { defineCommand, MAX_ADVICE_CHARACTERS } from './command.ts';
+import { type Command, MAX_ADVICE_CHARACTERS } from './command.ts';
 import { describeEnvFile } from './settings.ts';
 
 const LEVEL_CHARACTERS = 8;
 
-export const serveCommand = defineCommand({
+export const serveCommand: Command = {
   usage: 'serve [--check]',
   help: `Starts the service, which runs until SIGTERM or SIGINT. It then finishes accepted requests; a start is
 stopped within a second. Settings are environment variables; a file .env in the working directory can
@@ -18,12 +18,12 @@ set them, too.
 
 Exit code: 0 stopped by a signal, or the check passed; 1 the service cannot start or did not stop
 cleanly, or the check failed; 2 invalid arguments.`,
-  options: { check: { type: 'boolean' } },
-  async run({ options }, context) {
+  flags: ['check'],
+  async run({ flags }, context) {
     const { env, envFile, stdout } = context;
     const config = parseConfig(env);
     const warnings = findWarnings(config, env);
-    if (options.check !== true) {
+    if (!flags.has('check')) {
       // Loaded when needed: `--help` should not wait for the whole server.
       const { startService } = await import('./serve/start.ts');
       return startService(config, warnings, context);
@@ -36,4 +36,4 @@ cleanly, or the check failed; 2 invalid arguments.`,
     stdout.write(hasErrors ? 'Correct the errors before you start the service.\n' : 'The service can start.\n');
     return !hasErrors;
   },
-});
+};

@@ -2,9 +2,9 @@ import type { EnvFile } from '../config/env-file.ts';
 import { findWarnings, shownSettings } from '../config/report.ts';
 import { parseConfig } from '../config/settings.ts';
 import { printable } from '../lib/printable.ts';
-import { defineCommand, formatTable } from './command.ts';
+import { type Command, formatTable } from './command.ts';
 
-export const settingsCommand = defineCommand({
+export const settingsCommand: Command = {
   usage: 'settings',
   help: `Shows every setting with its value and origin: default, environment or .env. Secrets are not shown.
 Warnings go to stderr.
@@ -19,7 +19,7 @@ Exit code: 0 the settings are valid, 1 they are invalid, 2 invalid arguments.`,
     for (const warning of findWarnings(config, env)) stderr.write(`warning: ${printable(warning)}\n`);
     return true;
   },
-});
+};
 
 /** The path of the file, or a note that there is none. */
 export function describeEnvFile({ path, isThere }: EnvFile): string {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Cache, Cached, Loaded } from '../cache/cache.ts';
 import type { ImageStore } from '../cache/images.ts';
 import { digestOf, originalKey } from '../cache/keys.ts';
@@ -6,10 +7,11 @@ import type { CatalogImage, Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import type { ImageKind } from '../domain/variants.ts';
 import { NEVER_ABORTED } from '../lib/deadlines.ts';
-import { createLimitedWork } from '../lib/limited-work.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
+import { createRoundRobin } from '../lib/round-robin.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
+import { currentClient } from '../lib/work.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { Downloader } from './download.ts';
 import type { Encoder } from './encoder/encoder.ts';
@@ -18,6 +20,8 @@ import type { Encoder } from './encoder/encoder.ts';
 export const LOAD_WAIT_MS = 8_000;
 const LOADS_AT_ONCE = 6;
 const MAX_WAITING_LOADS = 64;
+
+type Load = () => Promise<Loaded<OriginalInfo>>;
 
 interface OriginalsOptions {
   /** Absent if `SOURCES` does not name it. */
@@ -49,13 +53,24 @@ export function createOriginals(options: OriginalsOptions): Originals {
   const { clock, metrics } = runtime;
   const downloading = createSharedWork<Buffer>();
 
-  // An original of 16 MiB is in memory three times while an encoder inspects it.
-  const loads = createLimitedWork<Loaded<OriginalInfo>>({
-    ...{ atOnce: LOADS_AT_ONCE, maxWaiting: MAX_WAITING_LOADS, maxWaitMs: LOAD_WAIT_MS, clock },
+  const waitingLoads = createRoundRobin<Load, Loaded<OriginalInfo>>({
+    ...{ maxWaitMs: LOAD_WAIT_MS, clock },
     refusal: () =>
       new AppError('overloaded', 'Too many images are being loaded at the moment.', { retryAfterMs: 5_000 }),
   });
-  addBoundGauges(metrics, 'pennant_waiting_originals', 'originals that wait to be loaded', loads.waiting);
+  // An original of 16 MiB is in memory three times while an encoder inspects it.
+  for (let loader = 0; loader < LOADS_AT_ONCE; loader += 1) void loadInTurn();
+  addBoundGauges(metrics, 'pennant_waiting_originals', 'originals that wait to be loaded', () => ({
+    entries: waitingLoads.size,
+    maxEntries: MAX_WAITING_LOADS,
+  }));
+
+  async function loadInTurn(): Promise<never> {
+    for (;;) {
+      const { work, settle } = await waitingLoads.take();
+      await settle(work());
+    }
+  }
 
   /** A load continues after its callers disconnect: others will request the same image. */
   async function load(
@@ -127,9 +142,13 @@ export function createOriginals(options: OriginalsOptions): Originals {
     async get(channel, kind) {
       // A new key in the record means a new image.
       const { key: version } = refOf(channel, kind);
-      const loadInTurn = (previous: OriginalInfo | undefined) => loads.run(() => load(channel, kind, previous));
+      const submitLoad = (previous: OriginalInfo | undefined) => {
+        // What the load does is part of this request.
+        const work = AsyncLocalStorage.bind(() => load(channel, kind, previous));
+        return waitingLoads.submit(currentClient(), work, NEVER_ABORTED, MAX_WAITING_LOADS);
+      };
       const lookup = { softTimeoutMs: SOFT_TIMEOUT_MS, version };
-      return cache.get(originalKey(channel.channelId, kind), loadInTurn, lookup);
+      return cache.get(originalKey(channel.channelId, kind), submitLoad, lookup);
     },
 
     async read(channel, kind, { value: { digest }, storedAtMs }) {

@@ -30,12 +30,11 @@ export interface RoundRobin<T, R> {
    * @param isWanted false for work that goes on waiting. Default: none
    */
   take(isWanted?: (work: T) => boolean): Promise<Taken<T, R>>;
-  /** Rejects all work that waits, and all later work. */
-  close(reason: AppError): void;
 }
 
 export interface Taken<T, R> {
   readonly work: T;
+  readonly waitedMs: number;
   /**
    * Passes the result on when it is there. A network goes to the end of the line when its work is taken, and again now: another
    * one waits for one long piece of work, not for two.
@@ -46,6 +45,7 @@ export interface Taken<T, R> {
 interface Entry<T, R> extends PromiseWithResolvers<R> {
   readonly client: ClientKeys;
   readonly work: T;
+  readonly submittedAtMs: number;
   /** The lowest number is next: the network’s, then the client’s. */
   networkTurn: number;
   clientTurn: number;
@@ -62,7 +62,6 @@ export function createRoundRobin<T, R>(options: RoundRobinOptions): RoundRobin<T
   /** None of them wants what waits. */
   const takers: Taker<T, R>[] = [];
   let lastTurn = 0;
-  let closedWith: AppError | undefined;
 
   const ofNetwork = ({ network }: ClientKeys) => waiting.filter(({ client }) => client.network === network);
   const ofClient = ({ key }: ClientKeys) => waiting.filter(({ client }) => client.key === key);
@@ -71,7 +70,8 @@ export function createRoundRobin<T, R>(options: RoundRobinOptions): RoundRobin<T
     lastTurn += 1;
     const networkTurn = ofNetwork(client)[0]?.networkTurn ?? lastTurn;
     const clientTurn = ofClient(client)[0]?.clientTurn ?? lastTurn;
-    const entry = { client, work, networkTurn, clientTurn, ...Promise.withResolvers<R>() };
+    const submittedAtMs = clock.monotonic();
+    const entry = { client, work, submittedAtMs, networkTurn, clientTurn, ...Promise.withResolvers<R>() };
     waiting.push(entry);
     return entry;
   }
@@ -95,11 +95,12 @@ export function createRoundRobin<T, R>(options: RoundRobinOptions): RoundRobin<T
   }
 
   function begin(entry: Entry<T, R>): Taken<T, R> {
-    const { client, work, resolve, reject } = entry;
+    const { client, work, submittedAtMs, resolve, reject } = entry;
     remove(entry);
     moveToEnd(client);
     return {
       work,
+      waitedMs: clock.monotonic() - submittedAtMs,
       async settle(result) {
         await result.then(resolve, reject);
         moveToEnd(client);
@@ -127,7 +128,6 @@ export function createRoundRobin<T, R>(options: RoundRobinOptions): RoundRobin<T
     },
     async submit(client, work, signal, maxLength) {
       if (signal.aborted) throw abortError(signal);
-      if (closedWith !== undefined) throw closedWith;
       const entry = add(client, work);
       const leave = (reason: AppError) => {
         if (remove(entry)) entry.reject(reason);
@@ -150,10 +150,6 @@ export function createRoundRobin<T, R>(options: RoundRobinOptions): RoundRobin<T
       const taker = { isWanted, ...Promise.withResolvers<Taken<T, R>>() };
       takers.push(taker);
       return taker.promise;
-    },
-    close(reason) {
-      closedWith = reason;
-      for (const entry of waiting.splice(0)) entry.reject(reason);
     },
   };
 }

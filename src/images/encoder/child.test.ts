@@ -3,7 +3,7 @@ import { startEncoderChild } from './child.ts';
 
 test('a task fails as soon as its process is killed, before the process has ended', async () => {
   const child = startEncoderChild(2 ** 30);
-  const task = child.run({ kind: 'inspect', original: Buffer.from('an original') });
+  const task = child.run({ original: Buffer.from('an original'), options: undefined });
   let isGone = false;
   void child.ended.then(() => {
     isGone = true;

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { AppError } from '../../domain/errors.ts';
 import { untilAborted } from '../../lib/deadlines.ts';
 import type { EncoderTask, TaskReply } from './job.ts';
 
@@ -22,22 +23,28 @@ export const END_REASONS = [
   'closed',
 ] as const;
 
-export type EndReason = (typeof END_REASONS)[number];
+type EndReason = (typeof END_REASONS)[number];
 
-/** The reasons for which the server kills a process. */
-export type KillReason = Exclude<EndReason, 'crash' | 'unusable'>;
+/** `detail`: the last output of a process that crashed, or why it is unusable (a sentence without its subject), else empty. */
+export interface ProcessEnd {
+  readonly reason: EndReason;
+  readonly detail: string;
+}
 
-export type ProcessEnd =
-  | { readonly reason: KillReason }
-  /** `detail`: the last output of a crashed process, or why a process is unusable (a sentence without its subject). */
-  | { readonly reason: 'crash' | 'unusable'; readonly detail: string };
+/** Two cores process a full queue of common images in about this time. */
+export const RETRY_AFTER_MS = 5_000;
+/** How long an image is refused that missed its deadline. Otherwise a few images could keep the encoders busy. */
+const MISSED_MS = 60_000;
 
 /** The process of a task ended before it responded. */
-export class TaskInterrupted extends Error {
+export class TaskInterrupted extends AppError {
   readonly reason: EndReason;
 
   constructor(reason: EndReason) {
-    super(`The encoder process ended: ${reason}`);
+    const message = `The image could not be encoded ${reason === 'deadline' ? 'in time' : 'at the moment'}.`;
+    const missed = { scope: 'key', retryAfterMs: MISSED_MS, validForMs: MISSED_MS } as const;
+    const scope = reason === 'crash' ? 'key' : 'upstream';
+    super('overloaded', message, reason === 'deadline' ? missed : { scope, retryAfterMs: RETRY_AFTER_MS });
     this.reason = reason;
   }
 }
@@ -66,7 +73,7 @@ export interface EncoderChild {
   readonly ready: Promise<void>;
   /** Runs one task at a time. @throws TaskInterrupted if the process ends or is killed before it has responded */
   run(task: EncoderTask): Promise<TaskReply>;
-  kill(reason: KillReason): void;
+  kill(reason: EndReason): void;
 }
 
 /** @param maxDataBytes how much memory the process may allocate for its tasks; only Linux with util-linux limits it */
@@ -128,7 +135,7 @@ export function startEncoderChild(maxDataBytes: number): EncoderChild {
       return reply;
     },
     kill(reason) {
-      end ??= { reason };
+      end ??= { reason, detail: '' };
       child.kill('SIGKILL');
       // At once: on a busy machine, the end of a process with low priority can take seconds.
       life.abort(new TaskInterrupted(end.reason));

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { AppError, type AppErrorOptions } from '../../domain/errors.ts';
+import { AppError } from '../../domain/errors.ts';
 import type { Size } from '../../domain/variants.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { RESOURCE_LIMITS } from '../../lib/resource-limits.ts';
 import { createRoundRobin } from '../../lib/round-robin.ts';
 import { currentClient } from '../../lib/work.ts';
-import { TaskInterrupted } from './child.ts';
-import type { EncodeJob, EncodeOptions, ImageInfo, TaskReply } from './job.ts';
+import { RETRY_AFTER_MS } from './child.ts';
+import type { EncodeJob, ImageInfo, TaskReply } from './job.ts';
 import { readLibraryVersion } from './library-version.ts';
 import { encoderLimitsFor } from './limits.ts';
 import { type Job, type SlotOptions, startSlot } from './slot.ts';
@@ -16,12 +16,8 @@ export const ENCODER_WAIT_MS = 8_000;
 /** A task of an encoder process. */
 export const TASK_MS = 4_000;
 
-/** Two cores process a full queue of common images in about this time. */
-const RETRY_AFTER_MS = 5_000;
 /** Jobs that may wait. */
 export const QUEUE_LENGTH = 64;
-/** How long an image is refused that missed its deadline. Otherwise a few images could keep the encoders busy. */
-const MISSED_MS = 60_000;
 
 /** An encode with more pixels takes long: some of them together must not have every slot. */
 const USUAL_PIXELS = { original: 8_000_000, output: 1_300_000 };
@@ -80,32 +76,33 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     },
   };
   // The first slot takes usual jobs only, unless there is no other one. It is the last one that needs a process.
-  const slots = Array.from({ length: processes }, (_, at) => startSlot(queue, at > 0 || processes === 1, slotOptions));
+  const slots = Array.from({ length: processes }, (_, at) =>
+    startSlot(queue, (job) => at > 0 || processes === 1 || isUsual(job), slotOptions),
+  );
 
   function refusal(): AppError {
     refused += 1;
-    return overloaded('Too many images are being encoded at the moment.');
+    const message = 'Too many images are being encoded at the moment.';
+    return new AppError('overloaded', message, { retryAfterMs: RETRY_AFTER_MS });
   }
 
-  async function submit(work: Pick<Job, 'kind' | 'isUsual' | 'prepare'>, signal: AbortSignal) {
+  async function submit({ readOriginal, options }: Job, signal: AbortSignal) {
     // What the slot reads is part of this request.
-    const job = { ...work, submittedAtMs: clock.monotonic(), prepare: AsyncLocalStorage.bind(work.prepare) };
-    const reply = await queue.submit(currentClient(), job, signal, queueLength).catch(translate);
+    const job = { options, readOriginal: AsyncLocalStorage.bind(readOriginal) };
+    const reply = await queue.submit(currentClient(), job, signal, queueLength);
     if (reply.ok) return reply.result;
     const cause = new Error(reply.detail);
-    if (reply.failure === 'bug') throw cause;
+    if (!reply.isUndecodable) throw cause;
     throw new AppError('upstream_invalid', 'The original image cannot be decoded.', { cause });
   }
 
   return {
     libraryVersion: readLibraryVersion(),
     async inspect(original, signal) {
-      const prepare = async () => ({ kind: 'inspect', original }) as const;
-      return (await submit({ kind: 'inspect', isUsual: true, prepare }, signal)) as ImageInfo;
+      return (await submit({ readOriginal: async () => original, options: undefined }, signal)) as ImageInfo;
     },
     async encode({ readOriginal, ...options }, signal) {
-      const prepare = async () => ({ kind: 'encode', original: await readOriginal(), options }) as const;
-      return (await submit({ kind: 'encode', isUsual: isUsual(options), prepare }, signal)) as Buffer;
+      return (await submit({ readOriginal, options }, signal)) as Buffer;
     },
     stats() {
       const states = slots.map((slot) => slot.stats());
@@ -117,28 +114,15 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
       if (!slots.some((slot) => slot.stats().hasProcess)) slots.at(-1)?.warmUp();
     },
     async close() {
-      queue.close(overloaded('The service is stopping.'));
       await Promise.all(slots.map((slot) => slot.close()));
     },
   };
 }
 
-function isUsual({ originalSize, output }: EncodeOptions): boolean {
+function isUsual({ options }: Job): boolean {
   const pixelsOf = ({ width, height }: Size) => width * height;
-  return pixelsOf(originalSize) <= USUAL_PIXELS.original && pixelsOf(output) <= USUAL_PIXELS.output;
-}
-
-function overloaded(message: string, options: AppErrorOptions = {}): AppError {
-  return new AppError('overloaded', message, { retryAfterMs: RETRY_AFTER_MS, ...options });
-}
-
-/** @throws AppError instead of a `TaskInterrupted` */
-function translate(error: unknown): never {
-  if (!(error instanceof TaskInterrupted)) throw error;
-  if (error.reason === 'deadline') {
-    const lasting = { scope: 'key', retryAfterMs: MISSED_MS, validForMs: MISSED_MS } as const;
-    throw overloaded('The image could not be encoded in time.', { cause: error, ...lasting });
-  }
-  const scope = error.reason === 'crash' ? 'key' : 'upstream';
-  throw overloaded('The image could not be encoded at the moment.', { cause: error, scope });
+  return (
+    options === undefined ||
+    (pixelsOf(options.originalSize) <= USUAL_PIXELS.original && pixelsOf(options.output) <= USUAL_PIXELS.output)
+  );
 }

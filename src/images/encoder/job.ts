@@ -36,23 +36,15 @@ export interface EncodeJob extends EncodeOptions {
   readonly readOriginal: () => Promise<Buffer>;
 }
 
-/** A task for an encoder process, as plain data. */
-export type EncoderTask =
-  | { readonly kind: 'inspect'; readonly original: Buffer }
-  | { readonly kind: 'encode'; readonly original: Buffer; readonly options: EncodeOptions };
+/** A task for an encoder process, as plain data. Without options the original is inspected. */
+export interface EncoderTask {
+  readonly original: Buffer;
+  readonly options: EncodeOptions | undefined;
+}
 
-export type TaskFailure =
-  /** The original cannot be decoded. */
-  | 'undecodable'
-  /** Anything else: a bug. */
-  | 'bug';
-
-/** The response of an encoder process. */
-export type TaskReply = {
-  /** The process's resident memory after the task. */
-  readonly rssBytes: number;
-} & (
+/** The response of an encoder process. `rssBytes`: its resident memory after the task. */
+export type TaskReply = { readonly rssBytes: number } & (
   | { readonly ok: true; readonly result: ImageInfo | Buffer }
-  /** `detail` is for the log, never for a client. */
-  | { readonly ok: false; readonly failure: TaskFailure; readonly detail: string }
+  /** Anything but an original that cannot be decoded is a bug. `detail` is for the log, never for a client. */
+  | { readonly ok: false; readonly isUndecodable: boolean; readonly detail: string }
 );

@@ -15,7 +15,6 @@ import {
   encoderOptions,
   type ImageInfo,
   MAX_ORIGINAL_PIXELS,
-  type TaskFailure,
   type TaskReply,
 } from './job.ts';
 
@@ -99,21 +98,14 @@ function limitMemory(maxDataBytes: number): void {
   spawnSync(PRLIMIT, ['--pid', String(process.pid), `--data=${maxBytes}`, '--core=0'], { env: {} });
 }
 
-async function perform(task: EncoderTask): Promise<TaskReply> {
+async function perform({ original, options }: EncoderTask): Promise<TaskReply> {
+  const { rss } = process.memoryUsage;
   try {
-    const result = await resultOf(task);
-    return { ok: true, result, rssBytes: process.memoryUsage.rss() };
+    const result = await (options === undefined ? inspect(original) : encode(original, options));
+    return { ok: true, result, rssBytes: rss() };
   } catch (error) {
-    return { ok: false, failure: failureOf(error), detail: messageOf(error), rssBytes: process.memoryUsage.rss() };
+    return { ok: false, isUndecodable: error instanceof Undecodable, detail: messageOf(error), rssBytes: rss() };
   }
-}
-
-function resultOf(task: EncoderTask): Promise<ImageInfo | Buffer> {
-  return task.kind === 'inspect' ? inspect(task.original) : encode(task.original, task.options);
-}
-
-function failureOf(error: unknown): TaskFailure {
-  return error instanceof Undecodable ? 'undecodable' : 'bug';
 }
 
 function messageOf(error: unknown): string {
@@ -132,12 +124,8 @@ async function inspect(bytes: Buffer): Promise<ImageInfo> {
     return { format, ...size, hasTransparency: alpha.some((value) => value < OPAQUE) };
   }
   // The header does not show whether the rest is damaged. Decoders start at the top, so the last row needs all data.
-  await awaitLibrary(
-    image
-      .extract({ left: 0, top: height - 1, width, height: 1 })
-      .raw()
-      .toBuffer(),
-  );
+  const lastRow = image.extract({ left: 0, top: height - 1, width, height: 1 });
+  await awaitLibrary(lastRow.raw().toBuffer());
   return { format, ...size, hasTransparency: false };
 }
 

@@ -1,17 +1,13 @@
 import type { Clock } from '../../lib/clock.ts';
 import { NEVER_ABORTED, withDeadline } from '../../lib/deadlines.ts';
 import type { RoundRobin } from '../../lib/round-robin.ts';
-import { type EncoderChild, type KillReason, type ProcessEnd, startEncoderChild, TaskInterrupted } from './child.ts';
-import type { EncoderTask, TaskReply } from './job.ts';
+import { type EncoderChild, type ProcessEnd, startEncoderChild, TaskInterrupted } from './child.ts';
+import type { EncodeOptions, EncoderTask, TaskReply } from './job.ts';
 
-/** Work that waits for a slot. */
+/** Work that waits for a slot: an image is encoded, or without options an original inspected. */
 export interface Job {
-  readonly kind: EncoderTask['kind'];
-  /** Every slot takes it. */
-  readonly isUsual: boolean;
-  readonly submittedAtMs: number;
-  /** Called when the job begins. */
-  readonly prepare: () => Promise<EncoderTask>;
+  readonly readOriginal: () => Promise<Buffer>;
+  readonly options: EncodeOptions | undefined;
 }
 
 export type ProcessEvent = { readonly pid: number | undefined } & (
@@ -30,7 +26,7 @@ export interface SlotOptions {
   /** For logs and metrics. */
   readonly onEvent?: (event: ProcessEvent) => void;
   /** For metrics. A task waited `waitedMs` for its turn, and took `tookMs`. */
-  readonly onFinished?: (finished: { task: EncoderTask['kind']; waitedMs: number; tookMs: number }) => void;
+  readonly onFinished?: (finished: { task: 'inspect' | 'encode'; waitedMs: number; tookMs: number }) => void;
 }
 
 /** Takes one job after another, and has a process for them, which is started on demand. */
@@ -48,8 +44,12 @@ export const ENCODER_IDLE_MS = 120_000;
 /** A start takes a third of a second. A busy machine may need much longer. */
 const START_MS = 10_000;
 
-/** @param takesAll false for a slot that takes usual jobs only */
-export function startSlot(queue: RoundRobin<Job, TaskReply>, takesAll: boolean, options: SlotOptions): Slot {
+/** @param mayTake false for jobs that the slot leaves to others */
+export function startSlot(
+  queue: RoundRobin<Job, TaskReply>,
+  mayTake: (job: Job) => boolean,
+  options: SlotOptions,
+): Slot {
   const { maxRssBytes, maxDataBytes, deadlineMs, clock, onEvent, onFinished } = options;
   let isRunning = false;
   let child: EncoderChild | undefined;
@@ -58,17 +58,20 @@ export function startSlot(queue: RoundRobin<Job, TaskReply>, takesAll: boolean, 
 
   async function work(): Promise<never> {
     for (;;) {
-      const { work: job, settle } = await queue.take(({ isUsual }) => takesAll || isUsual);
+      const { work: job, waitedMs, settle } = await queue.take(mayTake);
       isRunning = true;
-      await settle(run(job));
+      await settle(run(job, waitedMs));
       isRunning = false;
     }
   }
 
-  async function run({ kind, submittedAtMs, prepare }: Job): Promise<TaskReply> {
+  async function run({ readOriginal, options }: Job, waitedMs: number): Promise<TaskReply> {
+    if (isClosed) throw new TaskInterrupted('closed');
     const startedAtMs = clock.monotonic();
-    const reply = await perform(await withDeadline(clock, deadlineMs, NEVER_ABORTED, prepare));
-    onFinished?.({ task: kind, waitedMs: startedAtMs - submittedAtMs, tookMs: clock.monotonic() - startedAtMs });
+    const original = await withDeadline(clock, deadlineMs, NEVER_ABORTED, readOriginal);
+    const reply = await perform({ original, options });
+    const task = options === undefined ? 'inspect' : 'encode';
+    onFinished?.({ task, waitedMs, tookMs: clock.monotonic() - startedAtMs });
     return reply;
   }
 
@@ -127,7 +130,7 @@ export function startSlot(queue: RoundRobin<Job, TaskReply>, takesAll: boolean, 
   }
 
   /** The next job has another process at once, although a killed one may take a while to release its memory. */
-  function end(reason: KillReason): void {
+  function end(reason: ProcessEnd['reason']): void {
     child?.kill(reason);
     forget();
   }

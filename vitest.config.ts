@@ -24,7 +24,7 @@ const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache
 
 /** Each of these runs in its own process, because they measure the whole process. */
 const MEASURE_MEMORY = [
-  'src/cache/images.test.ts',
+  'src/cache/image-store.test.ts',
   'src/cache/cache-memory.test.ts',
   'test/e2e/held-in-memory.test.ts',
 ];

@@ -87,7 +87,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const blockedChannels = new Set(config.blockedChannels);
   const examples = createExamples(catalog, blockedChannels);
   const cached = failover && createCachedChannels({ sources: failover, ...caches, blockedChannels, clock });
-  const channels = createChannelService({ catalog, cached, blockedChannels, clock });
+  const channels = createChannelService({ catalog, cached, blockedChannels });
   const channelBatches = createChannelBatches({ channels, clock });
   const searches = createSearchService({ catalog, sources: failover, channels, cache: caches.searches, clock });
   const originals = createOriginals({

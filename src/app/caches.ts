@@ -4,8 +4,7 @@ import { type Cache, createCache } from '../cache/cache.ts';
 import { cachePath, createCacheFile } from '../cache/cache-file.ts';
 import type { CachePolicy } from '../cache/entry.ts';
 import { createEntryTable } from '../cache/entry-table.ts';
-import { createImageTable } from '../cache/image-table.ts';
-import { createImageStore, type ImageStore } from '../cache/images.ts';
+import { createImageStore, type ImageStore } from '../cache/image-store.ts';
 import { ENTRY_KINDS, findEntryKind } from '../cache/keys.ts';
 import { createRedisStore } from '../cache/redis-store.ts';
 import { CACHE_SCHEMA } from '../cache/schema.ts';
@@ -51,18 +50,18 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
 
   const file = createCacheFile({ path: cachePath(config.dataDir), schema: CACHE_SCHEMA, runtime });
   const entries = createEntryTable({ file, maxBytes: MAX_ENTRY_BYTES, clock });
-  const table = createImageTable({ file, maxBytes: config.imageCacheBytes, runtime });
-  await withinMs(clock, table.shrink(), OPEN_MS);
+  const images = createImageStore({
+    file,
+    maxBytes: config.imageCacheBytes,
+    maxMemoryBytes: Math.floor(config.memoryCacheBytes * IMAGE_MEMORY_SHARE),
+    runtime,
+  });
+  await withinMs(clock, images.shrink(), OPEN_MS);
   const { redisUrl: url } = config;
   const onStateChange = (problem: string | null) =>
     health.report('redis', problem === null ? null : `not used (${problem})`);
   const redis = url === undefined ? undefined : await createRedisConnection({ url, clock, onStateChange });
   const store = redis === undefined ? entries : createRedisStore(redis);
-  const images = createImageStore({
-    table,
-    maxMemoryBytes: Math.floor(config.memoryCacheBytes * IMAGE_MEMORY_SHARE),
-    runtime,
-  });
 
   // Values are in the heap that V8 collects, which has a limit of its own; images are outside of it.
   const heapBytes = (MAX_HEAP_SHARE * getHeapStatistics().heap_size_limit) / VALUES_MEMORY_SHARE;

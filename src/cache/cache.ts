@@ -119,15 +119,9 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onDamaged
 
   /** The newest entry of memory and store. */
   async function findInStore(key: string): Promise<Entry<V> | undefined> {
-    let text: string | undefined;
-    try {
-      text = await store.get(key);
-    } catch {
-      const held = findInMemory(key);
-      if (held !== undefined) held.comparedAtMs = clock.monotonic();
-      return held;
-    }
-    const stored = text === undefined ? undefined : readEntry(key, text);
+    // `null`: it cannot be told.
+    const text = await store.get(key).catch(() => null);
+    const stored = typeof text === 'string' ? readEntry(key, text) : undefined;
     // A load may have finished during this read.
     const held = findInMemory(key);
     const isNewer = stored !== undefined && (held === undefined || held.storedAtMs < stored.storedAtMs);
@@ -135,27 +129,19 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onDamaged
       memory.set(key, stored);
       return stored;
     }
-    if (held !== undefined) compare(held, stored);
+    if (held === undefined) return undefined;
+    const isSame = stored?.storedAtMs === held.storedAtMs;
+    if (text !== null && isUncertain(held)) held.isConfirmed = isSame;
+    // Without the store, memory is the cache.
+    if (text === null || isSame) held.comparedAtMs = clock.monotonic();
     return held;
   }
 
   function readEntry(key: string, text: string): Entry<V> | undefined {
     const content = readContent<V>(key, text, policy);
-    if (content === undefined) {
-      onDamaged?.(key);
-      return undefined;
-    }
+    if (content === undefined) onDamaged?.(key);
     const characters = key.length + text.length;
-    return createEntry(clock, content, { isStored: true, order: nextOrder(), characters });
-  }
-
-  function compare(held: Entry<V>, stored: Entry<V> | undefined): void {
-    if (stored?.storedAtMs === held.storedAtMs) {
-      held.isConfirmed = true;
-      held.comparedAtMs = clock.monotonic();
-    } else if (isUncertain(held)) {
-      held.isConfirmed = false;
-    }
+    return content && createEntry(clock, content, { isStored: true, order: nextOrder(), characters });
   }
 
   /** The entry in memory if it needs no comparison, otherwise the newest of memory and store. */

@@ -2,7 +2,7 @@ import type { ChannelRef } from '../domain/identifier.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { Cache } from './cache.ts';
-import type { ImageStore } from './images.ts';
+import type { ImageStore } from './image-store.ts';
 import { channelKey, nameKey } from './keys.ts';
 import type { Removal } from './removal.ts';
 import type { Store } from './store.ts';

@@ -69,16 +69,20 @@ function form<T>(fields: Readonly<Record<keyof T & string, Check>>): Check {
 
 const isRemoteImage = form<RemoteImage>({ kind: (kind) => kind === 'remote', key: isText, urls: listOf(isText) });
 
-const isChannel = form<Channel>({
+const IN_RECORDS_AND_LISTS = {
   channelId: isId,
   title: isText,
   description: orNull(isText),
   customUrl: orNull(isText),
+  subscriberCount: orNull(isCount),
+  videoCount: orNull(isCount),
+};
+
+const isChannel = form<Channel>({
+  ...IN_RECORDS_AND_LISTS,
   publishedAt: orNull(isText),
   country: orNull(isText),
-  subscriberCount: orNull(isCount),
   viewCount: orNull(isCount),
-  videoCount: orNull(isCount),
   links: orNull(listOf(form<ChannelLink>({ title: isText, url: isText }))),
   banner: orNull(isRemoteImage),
   avatar: orNull(isRemoteImage),
@@ -95,16 +99,7 @@ const isRecord = form<StoredRecord>({
 });
 const isRedirect = form<Redirect>({ movedTo: isId });
 
-const isHit = form<SearchHit>({
-  channelId: isText,
-  title: isText,
-  description: orNull(isText),
-  customUrl: orNull(isText),
-  subscriberCount: orNull(isCount),
-  videoCount: orNull(isCount),
-  banner: isText,
-  avatar: isText,
-});
+const isHit = form<SearchHit>({ ...IN_RECORDS_AND_LISTS, banner: isText, avatar: isText });
 
 const isOriginalInfo = form<OriginalInfo>({
   width: isNumber,

@@ -1,4 +1,4 @@
-import type { Cache, Cached, Loaded } from '../cache/cache.ts';
+import type { Cache, Cached, Loaded, LookupOptions } from '../cache/cache.ts';
 import { channelKey, nameKey } from '../cache/keys.ts';
 import { ABSENCE, type RecordOrRedirect, SOFT_TIMEOUT_MS, type StoredRecord } from '../cache/values.ts';
 import type { Channel } from '../domain/channel.ts';
@@ -16,21 +16,24 @@ interface CachedChannelsOptions {
   readonly clock: Clock;
 }
 
-/** How a record is looked up: as in the caches. */
-export interface RecordLookup {
-  readonly softTimeoutMs: number;
-  readonly newerThanMs?: number | undefined;
+/** How names and records are found. The value `null`: there is no such channel. `undefined`: nothing is known. */
+export interface Lookup {
+  /** The channel ID of a handle or user name. */
+  findId(ref: ChannelRef): Promise<Cached<string | null> | undefined>;
+  findRecord(channelId: string): Promise<Cached<RecordOrRedirect | null> | undefined>;
 }
 
-/** Records and names from the cache, or else from the sources. `null`: there is no such channel. */
+/** Records and names from the cache, or else from the sources. */
 export interface CachedChannels {
-  /** The channel ID of a handle or user name. @param softTimeoutMs that of the caches */
-  getId(ref: ChannelRef, softTimeoutMs: number): Promise<Cached<string | null>>;
-  getRecord(channelId: string, lookup: RecordLookup): Promise<Cached<RecordOrRedirect | null>>;
-  /** The cached ID, fresh or stale. */
-  getCachedId(ref: ChannelRef): Promise<Cached<string | null> | undefined>;
-  /** The cached record, fresh or stale. */
-  getCachedRecord(channelId: string): Promise<Cached<RecordOrRedirect | null> | undefined>;
+  /**
+   * Loads what is not fresh.
+   *
+   * @param softTimeoutMs that of all look-ups together
+   * @param newerThanMs that of the cache, for records
+   */
+  loading(softTimeoutMs: number, newerThanMs?: number): Lookup;
+  /** Finds what is cached, fresh or stale. */
+  readonly cachedOnly: Lookup;
 }
 
 /** After this time, a record whose About panel was lost is loaded again. */
@@ -102,15 +105,24 @@ export function createCachedChannels(options: CachedChannelsOptions): CachedChan
     return findHandle(value.channel.customUrl ?? '')?.key === ref.key;
   }
 
-  function getRecord(channelId: string, lookup: RecordLookup): Promise<Cached<RecordOrRedirect | null>> {
+  function getRecord(channelId: string, lookup: LookupOptions): Promise<Cached<RecordOrRedirect | null>> {
     return records.get(channelKey(channelId), (previous) => loadRecord(channelId, previous), lookup);
   }
 
   return {
-    getId: (ref, softTimeoutMs) => names.get(nameKey(ref), (previous) => loadId(ref, previous), { softTimeoutMs }),
-    getRecord,
-    getCachedId: (ref) => names.getCached(nameKey(ref)),
-    getCachedRecord: (channelId) => records.getCached(channelKey(channelId)),
+    loading(softTimeoutMs, newerThanMs) {
+      const untilMs = clock.monotonic() + softTimeoutMs;
+      const leftMs = () => Math.max(0, untilMs - clock.monotonic());
+      return {
+        findId: (ref) => names.get(nameKey(ref), (previous) => loadId(ref, previous), { softTimeoutMs: leftMs() }),
+        findRecord: (channelId) => getRecord(channelId, { softTimeoutMs: leftMs(), newerThanMs }),
+      };
+    },
+
+    cachedOnly: {
+      findId: (ref) => names.getCached(nameKey(ref)),
+      findRecord: (channelId) => records.getCached(channelKey(channelId)),
+    },
   };
 }
 

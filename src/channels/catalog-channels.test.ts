@@ -56,7 +56,7 @@ function start({ hasSource = true } = {}): ChannelService {
     clock,
   });
   const catalog = { version: () => 0, find, findAnew: find };
-  return createChannelService({ catalog, cached: hasSource ? cached : undefined, blockedChannels, clock });
+  return createChannelService({ catalog, cached: hasSource ? cached : undefined, blockedChannels });
 }
 
 const get = async (...refs: ChannelRef[]) => {

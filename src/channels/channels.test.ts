@@ -54,7 +54,7 @@ function start(): void {
     blockedChannels,
     clock,
   });
-  channels = createChannelService({ catalog: undefined, cached, blockedChannels, clock });
+  channels = createChannelService({ catalog: undefined, cached, blockedChannels });
 }
 
 function load(channelId: string, fields: object = {}): Promise<LoadedChannel> {

@@ -1,12 +1,11 @@
 import type { Cached } from '../cache/cache.ts';
-import { type RecordOrRedirect, SOFT_TIMEOUT_MS } from '../cache/values.ts';
+import { SOFT_TIMEOUT_MS } from '../cache/values.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
-import type { CachedChannels } from './cached-channels.ts';
+import type { CachedChannels, Lookup } from './cached-channels.ts';
 
 export interface ChannelResponse {
   readonly channel: Channel;
@@ -29,7 +28,6 @@ interface ChannelServiceOptions {
   /** Absent if `SOURCES` names the catalog only. */
   readonly cached: CachedChannels | undefined;
   readonly blockedChannels: ReadonlySet<string>;
-  readonly clock: Clock;
 }
 
 /** How long clients may keep what comes from the catalog. */
@@ -66,30 +64,8 @@ export interface ChannelService {
   isBlocked(channelId: string): boolean;
 }
 
-/** How names and records are found in the cache. `undefined`: nothing is known. */
-interface Lookup {
-  findId(ref: ChannelRef): Promise<Cached<string | null> | undefined>;
-  findRecord(channelId: string): Promise<Cached<RecordOrRedirect | null> | undefined>;
-}
-
 export function createChannelService(options: ChannelServiceOptions): ChannelService {
-  const { catalog, cached, blockedChannels, clock } = options;
-
-  /** Loads what is not fresh. */
-  function loading(softTimeoutMs: number, newerThanMs: number | undefined): Lookup {
-    const untilMs = clock.monotonic() + softTimeoutMs;
-    const leftMs = () => Math.max(0, untilMs - clock.monotonic());
-    return {
-      findId: async (ref) => cached?.getId(ref, leftMs()),
-      findRecord: async (channelId) => cached?.getRecord(channelId, { softTimeoutMs: leftMs(), newerThanMs }),
-    };
-  }
-
-  /** Loads nothing. */
-  const cachedOnly: Lookup = {
-    findId: async (ref) => cached?.getCachedId(ref),
-    findRecord: async (channelId) => cached?.getCachedRecord(channelId),
-  };
+  const { catalog, cached, blockedChannels } = options;
 
   async function findOwn(ref: ChannelRef): Promise<ChannelResult | undefined> {
     const own = await catalog?.find(ref);
@@ -98,22 +74,26 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     return { channel: own, outcome: FROM_CATALOG };
   }
 
-  async function find(ref: ChannelRef, lookup: Lookup): Promise<ChannelResult | undefined> {
+  async function find(ref: ChannelRef, lookup: Lookup | undefined): Promise<ChannelResult | undefined> {
     if (ref.kind === 'id') return findById(ref.value, lookup);
     const own = await findOwn(ref);
     if (own !== undefined) return own;
-    const name = await lookup.findId(ref);
+    const name = await lookup?.findId(ref);
     if (name === undefined) return undefined;
     return name.value === null
       ? { channel: null, outcome: name.outcome }
       : byWayOf(name, await findById(name.value, lookup));
   }
 
-  async function findById(channelId: string, lookup: Lookup, moves = 0): Promise<ChannelResult | undefined> {
+  async function findById(
+    channelId: string,
+    lookup: Lookup | undefined,
+    moves = 0,
+  ): Promise<ChannelResult | undefined> {
     assertNotBlocked(channelId);
     const own = await findOwn(channelIdRef(channelId));
     if (own !== undefined) return own;
-    const found = await lookup.findRecord(channelId);
+    const found = await lookup?.findRecord(channelId);
     if (found === undefined) return undefined;
     const { value, outcome, storedAtMs } = found;
     if (value === null) return { channel: null, outcome };
@@ -128,7 +108,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   }
 
   const findChannel: ChannelService['findChannel'] = async (refs, softTimeoutMs = SOFT_TIMEOUT_MS, newerThanMs) => {
-    const lookup = loading(softTimeoutMs, newerThanMs);
+    const lookup = cached?.loading(softTimeoutMs, newerThanMs);
     let found: ChannelResult | undefined;
     for (const ref of refs) {
       found = await find(ref, lookup);
@@ -142,7 +122,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     getChannel: async (refs, ...lookup) => channelOf(refs, await findChannel(refs, ...lookup)),
 
     async getCachedChannel(ref) {
-      const found = await find(ref, cachedOnly);
+      const found = await find(ref, cached?.cachedOnly);
       return found && channelOf([ref], found);
     },
 

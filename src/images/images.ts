@@ -1,5 +1,5 @@
 import type { Cached } from '../cache/cache.ts';
-import type { ImageStore } from '../cache/images.ts';
+import type { ImageStore } from '../cache/image-store.ts';
 import { fingerprint } from '../cache/keys.ts';
 import { type OriginalInfo, SOFT_TIMEOUT_MS } from '../cache/values.ts';
 import type { ChannelResponse, ChannelService } from '../channels/channels.ts';
@@ -114,19 +114,19 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   }
 
   function renditionOf(spec: ImageSpec): Rendition {
-    const { channelId } = spec.identity;
     const key = imageKey(spec.identity, encoder.libraryVersion);
+    const id = { channelId: spec.identity.channelId, key, isOriginal: false };
 
     async function make(signal: AbortSignal): Promise<Buffer> {
       const bytes = await failedEncodes.run(key, () => encoder.encode(jobFor(spec), signal));
-      images.put(channelId, key, bytes);
+      images.put(id, bytes);
       return bytes;
     }
 
     return {
       etag: `"${fingerprint(key)}"`,
       async render(disconnectSignal) {
-        const stored = await images.get(channelId, key);
+        const stored = await images.get(id);
         if (stored !== undefined) return { bytes: stored, isFromStore: true, isCollapsed: false };
         const isCollapsed = encoding.isRunning(key);
         const bytes = await encoding.run(key, disconnectSignal(), make);

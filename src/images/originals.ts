@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Cache, Cached, Loaded } from '../cache/cache.ts';
-import type { ImageStore } from '../cache/images.ts';
+import type { ImageId, ImageStore } from '../cache/image-store.ts';
 import { digestOf, originalKey } from '../cache/keys.ts';
 import { type OriginalInfo, SOFT_TIMEOUT_MS } from '../cache/values.ts';
 import type { CatalogImage, Channel, OriginalRef } from '../domain/channel.ts';
@@ -28,7 +28,7 @@ interface OriginalsOptions {
   readonly catalog: Pick<Catalog, 'readImage'> | undefined;
   readonly downloader: Downloader;
   readonly encoder: Pick<Encoder, 'inspect' | 'warmUp'>;
-  readonly images: Pick<ImageStore, 'getOriginal' | 'putOriginal'>;
+  readonly images: Pick<ImageStore, 'get' | 'put'>;
   readonly cache: Cache<OriginalInfo>;
   readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
 }
@@ -129,7 +129,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     previous: OriginalInfo | undefined,
   ): Promise<Loaded<OriginalInfo>> {
     const digest = await digestOf(bytes);
-    if (ref.kind === 'remote') images.putOriginal({ channelId, digest }, bytes);
+    if (ref.kind === 'remote') images.put(idOf(channelId, digest), bytes);
     if (previous?.digest === digest) return { value: previous, version: ref.key };
     const { width, height, format, hasTransparency } = await encoder.inspect(bytes, NEVER_ABORTED);
     return {
@@ -154,7 +154,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     async read(channel, kind, { value: { digest }, storedAtMs }) {
       const { channelId } = channel;
       const ref = refOf(channel, kind);
-      const stored = ref.kind === 'remote' ? await images.getOriginal({ channelId, digest }) : undefined;
+      const stored = ref.kind === 'remote' ? await images.get(idOf(channelId, digest)) : undefined;
       if (stored !== undefined) return stored;
       const bytes = await fetchSame(ref, digest);
       if (bytes === undefined) {
@@ -164,10 +164,14 @@ export function createOriginals(options: OriginalsOptions): Originals {
         if (current?.storedAtMs === storedAtMs) cache.put(key, { value: current.value, version: '' });
         throw justChanged();
       }
-      if (ref.kind === 'remote') images.putOriginal({ channelId, digest }, bytes);
+      if (ref.kind === 'remote') images.put(idOf(channelId, digest), bytes);
       return bytes;
     },
   };
+}
+
+function idOf(channelId: string, digest: string): ImageId {
+  return { channelId, key: `original/${channelId}/${digest}`, isOriginal: true };
 }
 
 function justChanged(): AppError {

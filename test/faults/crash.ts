@@ -79,7 +79,10 @@ function findDatabaseFaults(dataDir: string): string[] {
 async function checkImages(dataDir: string): Promise<{ images: number; damaged: string[] }> {
   const stored = await openImages(dataDir, 2 ** 31);
   const rows = storedRowsIn(dataDir);
-  const damaged = rows.filter(({ key }) => stored.get(key) === undefined).map(({ key }) => `${key} is damaged`);
+  const damaged: string[] = [];
+  for (const { key, channel: channelId, isOriginal } of rows) {
+    if ((await stored.get({ channelId, key, isOriginal })) === undefined) damaged.push(`${key} is damaged`);
+  }
   stored.close();
   return { images: rows.length, damaged };
 }

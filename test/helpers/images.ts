@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
 import { cachePath, createCacheFile } from '../../src/cache/cache-file.ts';
-import { createImageTable, type ImageTable } from '../../src/cache/image-table.ts';
-import type { OriginalId } from '../../src/cache/images.ts';
+import { createImageStore, type ImageStore } from '../../src/cache/image-store.ts';
 import { CACHE_SCHEMA } from '../../src/cache/schema.ts';
 import type { Runtime } from '../../src/lib/runtime.ts';
 import { createManualClock } from './clock.ts';
@@ -14,40 +12,39 @@ import { createTemporaryDirectory } from './temporary-directory.ts';
 
 export const MIB = 2 ** 20;
 
-interface OpenImages extends ImageTable {
-  close(): void;
-}
-
-/** The images of a data directory, as a process opens them. */
+/** The images of a data directory, as a process opens them. Without memory, unless a size is given. */
 export async function openImages(
   dataDir: string,
   maxBytes: number,
-  runtime: Runtime = createTestRuntime(),
-): Promise<OpenImages> {
+  { runtime = createTestRuntime(), maxMemoryBytes = 0 }: { runtime?: Runtime; maxMemoryBytes?: number } = {},
+): Promise<ImageStore & { close(): void }> {
   const file = createCacheFile({ path: cachePath(dataDir), schema: CACHE_SCHEMA, runtime });
-  const table = createImageTable({ file, maxBytes, runtime });
-  await table.shrink();
-  return { ...table, close: file.close };
+  const images = createImageStore({ file, maxBytes, maxMemoryBytes, runtime });
+  await images.shrink();
+  return { ...images, close: file.close };
 }
 
 /** A data directory whose images a test may open several times, as one process after another does. */
-export async function setUpImages(options: { dataDir?: string; maxBytes?: number } = {}) {
+export async function setUpImages(options: { dataDir?: string; maxBytes?: number; maxMemoryBytes?: number } = {}) {
   const { dataDir = await createTemporaryDirectory() } = options;
   const database = cachePath(dataDir);
   const clock = createManualClock();
   const { logger, lines } = recordLog();
-  const runtime = createTestRuntime({ clock, logger });
   return {
     dataDir,
     database,
     clock,
     /** The kinds of the lines in the log. */
     logged: () => lines.map(({ kind }) => kind),
-    async open(maxBytes = options.maxBytes ?? 64 * MIB): Promise<OpenImages> {
-      const images = await openImages(dataDir, maxBytes, runtime);
+    async open(maxBytes = options.maxBytes ?? 64 * MIB) {
+      // Each process has metrics of its own.
+      const runtime = createTestRuntime({ clock, logger });
+      const images = await openImages(dataDir, maxBytes, { ...options, runtime });
       onTestFinished(images.close);
-      return images;
+      return { ...images, metrics: runtime.metrics };
     },
+    /** What the images count against the quota. */
+    usage: () => ({ entries: storedRowsIn(dataDir).length, bytes: storedBytesIn(dataDir) }),
     change: (sql: string) => changeImages(dataDir, sql),
   };
 }
@@ -55,10 +52,6 @@ export async function setUpImages(options: { dataDir?: string; maxBytes?: number
 /** Content of a given length that is unique to the text. */
 export function bytesOf(text: string, length = 20_000): Buffer {
   return Buffer.alloc(length, `<${text}>`);
-}
-
-export function originalOf(channelId: string, bytes: Buffer): OriginalId {
-  return { channelId, digest: createHash('sha256').update(bytes).digest('hex').slice(0, 32) };
 }
 
 export interface StoredRow {
@@ -69,12 +62,19 @@ export interface StoredRow {
 
 /** What is stored in a data directory, which may be in use. */
 export function storedRowsIn(dataDir: string): readonly StoredRow[] {
-  const database = cachePath(dataDir);
-  if (!existsSync(database)) return [];
-  const db = new DatabaseSync(database, { readOnly: true });
+  const rows = query(dataDir, 'SELECT key, channel, is_original FROM images');
+  return rows.map((row) => ({ ...row, isOriginal: row.is_original === 1 })) as unknown as StoredRow[];
+}
+
+function storedBytesIn(dataDir: string): number {
+  return Number(query(dataDir, 'SELECT bytes FROM image_usage')[0]?.bytes);
+}
+
+function query(dataDir: string, sql: string) {
+  if (!existsSync(cachePath(dataDir))) return [];
+  const db = new DatabaseSync(cachePath(dataDir), { readOnly: true });
   try {
-    const rows = db.prepare('SELECT key, channel, is_original FROM images').all();
-    return rows.map((row) => ({ ...row, isOriginal: row.is_original === 1 })) as unknown as StoredRow[];
+    return db.prepare(sql).all();
   } finally {
     db.close();
   }

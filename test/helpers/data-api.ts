@@ -64,7 +64,7 @@ export const dataApi = respondAsDataApi(CHANNELS, { olduser: ID });
 /** The source over real sockets to one origin. */
 export function createTestDataApiSource(origin: string) {
   const clock = createManualClock();
-  const http = createUpstreamClient(origin);
+  const http = createUpstreamClient(origin, clock);
   return createYoutubeDataApiSource({ http, origin, apiKey: KEY, clock, gateOf: createUnlimitedGates(http, clock) });
 }
 

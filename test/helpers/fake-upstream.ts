@@ -50,12 +50,12 @@ export async function startFakeUpstream(listener: RequestListener = respondWithJ
 export const findRefusingOrigin = async () => `http://127.0.0.1:${await findFreePort()}`;
 
 /** A client that may ask one origin of this machine, and follows no redirect. */
-export function createUpstreamClient(origin: string, clock?: Clock): HttpClient {
+export function createUpstreamClient(origin: string, clock: Clock): HttpClient {
   return createHttpClient({
     isAllowed: (url) => url.origin === origin,
     followRedirects: false,
     userAgent: 'pennant-test',
-    ...(clock !== undefined && { clock }),
+    clock,
   });
 }
 

@@ -1,14 +1,14 @@
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
 import { createUnlimitedGates } from '../../src/sources/gates.ts';
 import { createYoutubeSource, type YoutubeSourceOptions } from '../../src/sources/youtube/youtube.ts';
+import { createManualClock } from './clock.ts';
 import { createUpstreamClient } from './fake-upstream.ts';
 import { type ReplayOptions, startReplayServer } from './replay-server.ts';
 
 /** The source over real sockets to one origin. */
 export function createTestYoutubeSource(origin: string, options: Partial<YoutubeSourceOptions> = {}) {
-  const { clock = systemClock } = options;
-  const http = createUpstreamClient(origin);
+  const { clock = createManualClock() } = options;
+  const http = createUpstreamClient(origin, clock);
   const gateOf = createUnlimitedGates(http, clock);
   return createYoutubeSource({ http, origin, clock, gateOf, ...options });
 }

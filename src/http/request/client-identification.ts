@@ -1,14 +1,7 @@
 import { type Cidr, isPrivateAddress } from '../../lib/ip-ranges.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import type { ClientLimit, RateLimit } from '../../rate-limit/limiter.ts';
-import {
-  createNetworkTable,
-  formatAddress,
-  type IpAddress,
-  NETWORK_IPV6_BITS,
-  networkOf,
-  parseAddress,
-} from './ip-addresses.ts';
+import { createNetworkTable, formatAddress, NETWORK_IPV6_BITS, networkOf, parseAddress } from './ip-addresses.ts';
 
 /** Which client a request counts for. */
 export interface ClientIdentification {
@@ -69,7 +62,11 @@ export function createClientIdentification(options: ClientIdentificationOptions)
     onUntrustedProxy?.(socketAddress);
   }
 
-  function hopOf(parsed: IpAddress, address: string, key: string): Hop {
+  function readHop(text: string): Hop | undefined {
+    const parsed = parseAddress(text);
+    if (parsed === undefined) return undefined;
+    const address = formatAddress(parsed);
+    const key = parsed.kind() === 'ipv4' ? address : networkOf(parsed, ipv6PrefixBits);
     const override = findLimit(parsed);
     const network = override === undefined ? networkOf(parsed, Math.min(NETWORK_IPV6_BITS, ipv6PrefixBits)) : key;
     return { address, key, network, isTrusted: findProxy(parsed) === true, limit: override ?? defaultLimit };
@@ -78,10 +75,8 @@ export function createClientIdentification(options: ClientIdentificationOptions)
   function findHop(text: string): Hop | undefined {
     const known = hops.get(text);
     if (known !== undefined) return known;
-    const parsed = parseAddress(text);
-    if (parsed === undefined) return undefined;
-    const address = formatAddress(parsed);
-    const hop = hopOf(parsed, address, parsed.kind() === 'ipv4' ? address : networkOf(parsed, ipv6PrefixBits));
+    const hop = readHop(text);
+    if (hop === undefined) return undefined;
     // To keep an order of use would take longer than to read an address.
     if (hops.size === MAX_HOPS) hops.clear();
     hops.set(compactCopy(text), hop);

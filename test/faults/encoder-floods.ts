@@ -14,7 +14,8 @@ const RECOVERY_MS = 20_000;
 /** Many clients, each with a new image in the slowest format. */
 export async function floodTheEncoders(context: FaultContext, prefix: readonly string[] = []): Promise<Outcome> {
   const service = await context.start({ env: SETTINGS, prefix });
-  const warmUp = await findResponseFaults(await askFor(service, 1, 500));
+  // Every encoder has had an image.
+  const warmUp = await findResponseFaults(await askFor(service, 4, 500));
   const before = await memoryOf(service);
   const probe = startProbe({ port: Number(new URL(service.inside).port) }, ['/healthz']);
   const responses = await askFor(service, CLIENTS, 600);

@@ -47,7 +47,7 @@ describe('an encoder process', () => {
       expect(Number(fields[16])).toBe(NICENESS);
     }
     const environment = await readFile(`/proc/${pid}/environ`, 'utf8');
-    expect(environment).toMatch(/LD_PRELOAD=|MALLOC_ARENA_MAX=/);
+    expect(environment).toContain('MALLOC_ARENA_MAX=1');
     expect(environment).not.toContain('PATH=');
   });
 

@@ -1,5 +1,4 @@
 import { fork } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '../../domain/errors.ts';
@@ -52,14 +51,16 @@ export class TaskInterrupted extends AppError {
 /** The source runs as `.ts`, compiled code as `.js`. */
 const PROGRAM = fileURLToPath(new URL(`./process${extname(import.meta.url)}`, import.meta.url));
 
-/** The paths of Debian, Fedora, Alpine and local builds. */
-const JEMALLOC_PATHS = [
-  '/usr/lib/x86_64-linux-gnu/libjemalloc.so.2',
-  '/usr/lib/aarch64-linux-gnu/libjemalloc.so.2',
-  '/usr/lib64/libjemalloc.so.2',
-  '/usr/lib/libjemalloc.so.2',
-  '/usr/local/lib/libjemalloc.so.2',
-];
+/**
+ * The allocator of glibc with one arena, which keeps freed memory up to 64 MiB for the next image: with its defaults, large blocks
+ * go back to the system at once, and each image costs thousands of page faults. The size of a process is checked after each task.
+ */
+const ENVIRONMENT: NodeJS.ProcessEnv = {
+  UV_THREADPOOL_SIZE: '2',
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: String(2 ** 30),
+  MALLOC_TRIM_THRESHOLD_: String(64 * 2 ** 20),
+};
 
 /** How much of a process's stderr is kept. */
 const MAX_STDERR_CHARACTERS = 8_000;
@@ -81,7 +82,7 @@ export function startEncoderChild(maxDataBytes: number): EncoderChild {
   const child = fork(PROGRAM, [String(maxDataBytes)], {
     serialization: 'advanced',
     // A process that decodes untrusted files gets nothing of the server's environment (secrets) or flags (debugger port).
-    env: childEnvironment(),
+    env: ENVIRONMENT,
     execArgv: ['--expose-gc', '--disable-sigusr1'],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
@@ -147,29 +148,4 @@ export function startEncoderChild(maxDataBytes: number): EncoderChild {
 function loadProblem(stderr: string): string {
   const [, reason = 'no reason given'] = /^\w*Error(?: \[\w+\])?: (.*)/m.exec(stderr) ?? [];
   return `cannot be loaded (${reason}): if the server’s files were replaced while it ran, restart it`;
-}
-
-/**
- * Freed memory returns to the system within about a second, also while a process is idle. With its defaults jemalloc
- * returns blocks larger than 8 MiB at once and prefers new pages to a part of a large block, so that the next image costs
- * thousands of page faults. Huge pages would avoid more of them, but requests would wait for the kernel to clear them. It
- * would also reserve more and more address space, which counts against the limit of the process.
- */
-const JEMALLOC_OPTIONS = [
-  'narenas:4',
-  'oversize_threshold:0',
-  'retain:false',
-  'lg_extent_max_active_fit:20',
-  'background_thread:true',
-  'dirty_decay_ms:1000',
-  'muzzy_decay_ms:0',
-].join(',');
-
-function childEnvironment(): NodeJS.ProcessEnv {
-  const jemalloc = JEMALLOC_PATHS.find((file) => existsSync(file));
-  return {
-    UV_THREADPOOL_SIZE: '2',
-    // glibc keeps what many threads' arenas have freed: it grew from 304 to 624 MiB over 240 images, jemalloc did not.
-    ...(jemalloc === undefined ? { MALLOC_ARENA_MAX: '2' } : { LD_PRELOAD: jemalloc, MALLOC_CONF: JEMALLOC_OPTIONS }),
-  };
 }

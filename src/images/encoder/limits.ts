@@ -1,7 +1,7 @@
 import type { ResourceLimits } from '../../lib/resource-limits.ts';
 
 const MIB = 1024 * 1024;
-/** A new process takes 70 MiB. With a good allocator, a process that encodes common banners stays below this. */
+/** A new process takes 70 MiB. One that encodes common banners stays below this. */
 const MIN_RSS_BYTES = 192 * MIB;
 const MAX_RSS_BYTES = 512 * MIB;
 /** A banner of 4,096×2,304 as AVIF takes 320 MiB. */

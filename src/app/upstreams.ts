@@ -106,11 +106,12 @@ function reportFailure(failureLog: FailureLog, { source, operation, outcome, dur
 
 /** The client of the image hosts and of the origin that replaces them. */
 function createImageClient(config: Config, userAgent: string, clock: Clock): HttpClient {
-  const { youtubeOrigin: origin } = config;
+  const { youtubeOrigin: origin, proxyEnv } = config;
   return createHttpClient({
     isAllowed: (url) => isImageUrl(url) || url.origin === origin,
     followRedirects: true,
     userAgent,
+    proxyEnv,
     clock,
   });
 }

@@ -200,3 +200,38 @@ describe('a secret in a file', () => {
     expect(parseConfig({ PORT_FILE: await secretFile('1') }).port).toBe(8080);
   });
 });
+
+describe('a proxy of outgoing calls', () => {
+  test.each(['http://proxy:3128', 'https://proxy', 'http://user:p%40ss@10.0.0.1:8080/', 'http://[::1]:3128'])(
+    'may be %s, in either letter case',
+    (url) => {
+      expect(parseConfig({ HTTPS_PROXY: ` ${url} `, NO_PROXY: 'a' }).proxyEnv).toEqual({
+        HTTPS_PROXY: url,
+        NO_PROXY: 'a',
+      });
+      expect(parseConfig({ HTTPS_PROXY: 'x', https_proxy: url }).proxyEnv).toEqual({ HTTPS_PROXY: url, NO_PROXY: '' });
+    },
+  );
+
+  test.each([
+    'socks5://proxy:1080',
+    'proxy:3128',
+    'localhost:3128',
+    'HTTP://proxy',
+    '//proxy',
+    'http://',
+    'http://proxy:99999',
+    'http://proxy/path',
+    'http://a b',
+    'http://u:%ff@proxy',
+    'ftp://user:secret@proxy',
+  ])('is refused in the form %s, which Node does not use', (url) => {
+    const expected = 'HTTPS_PROXY: must be http://[user:password@]host[:port], or the same with https://';
+    expect(mistakes({ HTTPS_PROXY: url })).toEqual([expected]);
+    expect(mistakes({ https_proxy: url })).toEqual([expected.replace('HTTPS_PROXY', 'https_proxy')]);
+  });
+
+  test('is neither in ALL_PROXY nor in HTTP_PROXY', () => {
+    expect(parseConfig({ ALL_PROXY: 'http://a', HTTP_PROXY: 'http://a', https_proxy: ' ' }).proxyEnv).toBeUndefined();
+  });
+});

@@ -2,6 +2,7 @@ import { OperatorError } from '../domain/errors.ts';
 import { isChannelId } from '../domain/identifier.ts';
 import { quoted } from '../lib/printable.ts';
 import { type Environment, findGiven, type Given, readSecret } from './environment.ts';
+import { type ProxyEnv, readProxyEnv } from './outbound-proxy.ts';
 import * as form from './setting-forms.ts';
 
 /** Every setting, once. docs/settings.md and .env.example are made from this table. */
@@ -143,7 +144,10 @@ export const SETTINGS = {
 } as const;
 
 type ValueOf<S> = S extends form.Setting<infer T> ? T : never;
-export type Config = { readonly [Name in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Name]> };
+export type Config = { readonly [Name in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Name]> } & {
+  /** Of calls to YouTube. No setting of Pennant: the variables of many programs. */
+  readonly proxyEnv: ProxyEnv | undefined;
+};
 
 /**
  * Reads the settings.
@@ -160,7 +164,7 @@ export function parseConfig(env: Environment): Config {
     if (value === undefined) mistakes.push(describeMistake(setting, given));
     return [name, value];
   });
-  const config = Object.fromEntries(values) as Config;
+  const config = { ...Object.fromEntries(values), proxyEnv: readProxyEnv(env, mistakes) } as Config;
   if (mistakes.length === 0) mistakes.push(...findContradictions(config));
   if (mistakes.length === 0) return config;
   throw new OperatorError(`The settings cannot be used:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`);

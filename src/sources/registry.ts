@@ -60,6 +60,7 @@ const ORIGINS = { youtube: 'https://www.youtube.com', 'youtube-data-api': 'https
 function createUpstream(name: keyof typeof ORIGINS, config: Config, { clock, userAgent, gatesOf }: SourceDeps) {
   const origin = config.youtubeOrigin ?? ORIGINS[name];
   const isAllowed = (url: URL) => url.origin === origin;
-  const http = createHttpClient({ isAllowed, followRedirects: false, userAgent, clock });
+  const { proxyEnv } = config;
+  const http = createHttpClient({ isAllowed, followRedirects: false, userAgent, proxyEnv, clock });
   return { origin, http, gateOf: gatesOf(name, http) };
 }

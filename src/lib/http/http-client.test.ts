@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createManualClock, type ManualClock } from '../../../test/helpers/clock.ts';
+import { startConnectProxy } from '../../../test/helpers/connect-proxy.ts';
 import { failureOf } from '../../../test/helpers/failure.ts';
 import {
   EVERY_FAULT,
@@ -124,6 +125,23 @@ describe('an aborted request', () => {
     expect((await response).code).toBe('upstream_timeout');
     await vi.waitFor(() => expect(upstream.openSockets()).toBe(0), WAIT);
   });
+});
+
+it('a proxy that never answers is left when the time of the request is over', async () => {
+  const proxy = await startConnectProxy(() => undefined);
+  const proxyEnv = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`, NO_PROXY: '' };
+  client = createHttpClient({
+    isAllowed: () => true,
+    followRedirects: false,
+    userAgent: 'pennant-test',
+    clock,
+    proxyEnv,
+  });
+  const response = failureOf(get('/', { url: 'https://www.youtube.com/', timeoutMs: 200 }));
+  await vi.waitFor(() => expect(proxy.openSockets()).toBe(1), WAIT);
+  clock.advance(200);
+  expect((await response).code).toBe('upstream_timeout');
+  await vi.waitFor(() => expect(proxy.openSockets()).toBe(0), WAIT);
 });
 
 describe('addresses', () => {

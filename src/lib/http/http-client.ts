@@ -47,6 +47,8 @@ interface HttpClientOptions {
   /** Follows redirects of a GET to allowed URLs; otherwise a redirect is returned like any other response. */
   readonly followRedirects: boolean;
   readonly userAgent: string;
+  /** Of HTTPS connections: the environment variables of a proxy, by Node's own rules. Default: none. */
+  readonly proxyEnv?: { readonly HTTPS_PROXY: string; readonly NO_PROXY: string } | undefined;
   /** Default: the system's clock. */
   readonly clock?: Clock;
 }
@@ -61,17 +63,23 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const KEPT_ALIVE_MS = 60_000;
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  const { clock = systemClock, isAllowed, followRedirects, userAgent } = options;
+  const { clock = systemClock, isAllowed, followRedirects, userAgent, proxyEnv } = options;
   const kept = { keepAlive: true, timeout: KEPT_ALIVE_MS };
   const http = { request: requestHttp, agent: new HttpAgent(kept) };
-  const https = { request: requestHttps, agent: new HttpsAgent(kept) };
+  const https = { request: requestHttps, agent: new HttpsAgent({ ...kept, proxyEnv }) };
 
-  function send({ method, headers, body }: HttpRequest, url: URL, signal: AbortSignal): Promise<IncomingMessage> {
+  function send(
+    { method, headers, body, timeoutMs }: HttpRequest,
+    url: URL,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const { request, agent } = url.protocol === 'http:' ? http : https;
     const sent = { 'user-agent': userAgent, 'accept-encoding': 'gzip', ...headers };
-    const call = request(url, { agent, method, headers: sent, signal });
-    call.on('response', resolve).on('error', (error) => reject(translateSendError(error)));
+    // An abort does not end a CONNECT of the agent (Node 24), but this time-out does.
+    const call = request(url, { agent, method, headers: sent, signal, timeout: timeoutMs });
+    const proxy = url.protocol === 'https:' ? proxyEnv?.HTTPS_PROXY : undefined;
+    call.on('response', resolve).on('error', (error) => reject(translateSendError(error, proxy)));
     call.end(body);
     return promise;
   }
@@ -152,12 +160,15 @@ function invalid(message: string): AppError {
 /** The codes of Node's HTTP parser. */
 const PARSE_ERROR = /^HPE_/;
 
-function translateSendError(error: NodeJS.ErrnoException): AppError {
+/** @param proxy which the connection may have used, unless its rules exclude the host */
+function translateSendError(error: NodeJS.ErrnoException, proxy: string | undefined): AppError {
   if (error instanceof AppError) return error;
   if (PARSE_ERROR.test(error.code ?? '')) {
     return new AppError('upstream_invalid', 'The response is not valid HTTP.', { cause: error });
   }
-  return new ConnectionError('upstream_unavailable', 'The connection failed.', { cause: error });
+  // An origin has no password.
+  const how = proxy === undefined ? '' : ` while HTTPS_PROXY is ${new URL(proxy).origin}`;
+  return new ConnectionError('upstream_unavailable', `The connection failed${how}.`, { cause: error });
 }
 
 /** The longest accepted `Retry-After`. */

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { type Cidr, embeddedIpv4 } from '../../lib/ip-ranges.ts';
 
 /** An IPv6 address that stands for an IPv4 one is read as IPv4. */
-export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
+type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** INET6_ADDRSTRLEN and an interface's name (IF_NAMESIZE) after the percent sign. */
 const MAX_ADDRESS_CHARACTERS = 46 + 16;

@@ -5,21 +5,16 @@ import type { EndpointStep, Step } from '../pipeline.ts';
 import type { PublicResponse, RequestContext } from '../request/context.ts';
 import { applyConditions } from './conditions.ts';
 
-interface MicroCacheOptions {
-  readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
-  readonly maxBytes?: number;
-}
-
 /** `max-age` has whole seconds, so a response may be repeated unchanged for one second. */
 const TTL_MS = 1_000;
-const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
-/** The objects of an entry and of its header fields, and the cache's own lists (1,180 measured; the test compares). */
+const MAX_BYTES = 16 * 1024 * 1024;
+/** The objects of an entry and of its header fields, and the cache's own lists (1,180 measured). */
 const ENTRY_OVERHEAD_BYTES = 1_250;
 
 interface KeptResponse {
   readonly response: PublicResponse;
   readonly isNegotiated: boolean;
-  /** Monotonic. */
+  /** The time on the monotonic clock. */
   readonly untilMs: number;
 }
 
@@ -34,10 +29,9 @@ export interface MicroCache {
   clear(): void;
 }
 
-export function createMicroCache(options: MicroCacheOptions): MicroCache {
-  const { runtime, maxBytes = DEFAULT_MAX_BYTES } = options;
+export function createMicroCache({ runtime }: { readonly runtime: Pick<Runtime, 'clock' | 'metrics'> }): MicroCache {
   const { clock, metrics } = runtime;
-  const entries = createMemoryCache<KeptResponse>({ maxBytes, sizeOf });
+  const entries = createMemoryCache<KeptResponse>({ maxBytes: MAX_BYTES, sizeOf });
   addBoundGauges(metrics, 'pennant_micro_cache', 'micro-cache', entries.stats);
 
   function keep(key: string, response: PublicResponse, { isNegotiated }: RequestContext): void {

@@ -28,14 +28,13 @@ interface Parameter {
 interface Operation {
   readonly summary: string;
   readonly description: string;
-  readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
+  readonly parameters?: readonly Parameter[];
 }
 
 export interface OpenApi {
   readonly paths: Readonly<Record<string, { readonly get: Operation }>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
-    readonly parameters: Readonly<Record<string, Parameter>>;
   };
 }
 
@@ -50,16 +49,14 @@ export function code(text: string): string {
 }
 
 /** The paths, and the parameters that they share. A parameter of several paths is that of the first. */
-export function pathTables(paths: readonly string[], { paths: all, components }: OpenApi): string {
+export function pathTables(paths: readonly string[], { paths: all }: OpenApi): string {
   const operations = paths.map((path) => {
     const operation = all[path]?.get;
     if (operation === undefined) throw new Error(`There is no path ${path}.`);
     return { path, ...operation };
   });
   const parameters = new Map<string, Parameter>();
-  for (const given of operations.flatMap((operation) => operation.parameters ?? [])) {
-    const parameter =
-      '$ref' in given ? (components.parameters[given.$ref.split('/').at(-1) ?? ''] as Parameter) : given;
+  for (const parameter of operations.flatMap((operation) => operation.parameters ?? [])) {
     if (!parameters.has(parameter.name) && parameter.in === 'query') parameters.set(parameter.name, parameter);
   }
   const tables = [

@@ -16,42 +16,6 @@ Every path accepts GET, HEAD (as GET, without a body) and OPTIONS (status 204 wi
 
 /** The OpenAPI 3.1 document of `/openapi.json`. @param serverUrl the base of the request */
 export function openApiDocument({ version, contact, endpoints }: OpenApiOptions, serverUrl: string): object {
-  const shared = new Map<string, Parameter>();
-  const parameters: Record<string, object> = {};
-
-  /** A reference to the parameter, which endpoints of a tag share. A parameter of the same name that differs is written out. */
-  function queryParameter(tag: string, name: string, parameter: Parameter): object {
-    const key = `${tag}-${name}`;
-    const first = shared.get(key);
-    if (first !== undefined && first !== parameter) return describeParameter(name, parameter);
-    shared.set(key, parameter);
-    parameters[key] ??= describeParameter(name, parameter);
-    return { $ref: `#/components/parameters/${key}` };
-  }
-
-  function operationOf({ id, tag, summary, description, pathParameters = {}, query = {}, returns }: Endpoint): object {
-    const ofQuery = Object.entries(query).map(([name, parameter]) => queryParameter(tag, name, parameter));
-    const ofPath = Object.entries(pathParameters).map(([name, { description: text, example, pattern }]) => {
-      const schema = { type: 'string', ...(pattern !== undefined && { pattern }) };
-      return { schema, in: 'path', name, required: true, description: text, example };
-    });
-    const responses = {
-      200: { $ref: `#/components/responses/${returns}` },
-      304: { $ref: '#/components/responses/NotModified' },
-      '4XX': { $ref: '#/components/responses/ClientError' },
-      '5XX': { $ref: '#/components/responses/ServerError' },
-    };
-    const all = [...ofQuery, ...ofPath];
-    return {
-      operationId: `get${id}`,
-      tags: [tag],
-      summary,
-      description,
-      ...(all.length > 0 && { parameters: all }),
-      responses,
-    };
-  }
-
   const paths = endpoints.map((endpoint) => [pathOf(endpoint), { get: operationOf(endpoint) }]);
   return {
     openapi: '3.1.0',
@@ -69,10 +33,32 @@ export function openApiDocument({ version, contact, endpoints }: OpenApiOptions,
     paths: Object.fromEntries(paths),
     components: {
       schemas: COMPONENT_SCHEMAS,
-      parameters,
       headers: OTHER_FIELDS,
       responses: { ...RESPONSES, ...SHARED_RESPONSES },
     },
+  };
+}
+
+function operationOf({ id, tag, summary, description, pathParameters = {}, query = {}, returns }: Endpoint): object {
+  const ofQuery = Object.entries(query).map(([name, parameter]) => describeParameter(name, parameter));
+  const ofPath = Object.entries(pathParameters).map(([name, { description: text, example, pattern }]) => {
+    const schema = { type: 'string', ...(pattern !== undefined && { pattern }) };
+    return { schema, in: 'path', name, required: true, description: text, example };
+  });
+  const responses = {
+    200: { $ref: `#/components/responses/${returns}` },
+    304: { $ref: '#/components/responses/NotModified' },
+    '4XX': { $ref: '#/components/responses/ClientError' },
+    '5XX': { $ref: '#/components/responses/ServerError' },
+  };
+  const all = [...ofQuery, ...ofPath];
+  return {
+    operationId: `get${id}`,
+    tags: [tag],
+    summary,
+    description,
+    ...(all.length > 0 && { parameters: all }),
+    responses,
   };
 }
 

@@ -15,7 +15,7 @@ import {
   readContent,
   writeContent,
 } from './entry.ts';
-import { createMatcher, type Removal, textsIn } from './removal.ts';
+import { createMatcher, type Removal } from './removal.ts';
 import type { Store } from './store.ts';
 
 export interface Loaded<V> {
@@ -265,8 +265,8 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onDamaged
     put: (key, loaded) => void keep(key, loaded, nextOrder()),
 
     forget(removal) {
-      const isRemoved = createMatcher(removal);
-      memory.removeWhere((key, { value }) => isRemoved(key, textsIn(value)));
+      const { matches } = createMatcher(removal);
+      memory.removeWhere((key, { value }) => matches(key, value));
       failures.forget();
     },
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
 import type { CacheFile, Sql } from './cache-file.ts';
-import { createMatcher, idsInJson, type Removal } from './removal.ts';
+import { createMatcher, type Removal } from './removal.ts';
 import type { Store } from './store.ts';
 
 /** The row, and its part of the indexes. */
@@ -54,7 +54,7 @@ export function createEntryTable({ file, maxBytes, clock }: EntryTableOptions): 
   }
 
   /** Looks at the entries behind `after`. @returns the last one that it has looked at; `undefined` if there are no more */
-  function removeSome(sql: Sql, after: number, isRemoved: ReturnType<typeof createMatcher>) {
+  function removeSome(sql: Sql, after: number, matches: (key: string, text: string) => boolean) {
     const untilMs = performance.now() + STEP_MS;
     const select =
       'SELECT row, CAST(key AS TEXT) AS key, CAST(text AS TEXT) AS text FROM entries WHERE row > ? ORDER BY row';
@@ -62,7 +62,7 @@ export function createEntryTable({ file, maxBytes, clock }: EntryTableOptions): 
     let last: number | undefined;
     for (const found of sql(select).iterate(after)) {
       const { row, key, text } = found as unknown as Row;
-      if (isRemoved(key, idsInJson(text))) removed.push(row);
+      if (matches(key, text)) removed.push(row);
       last = row;
       if (performance.now() >= untilMs) break;
     }
@@ -72,11 +72,11 @@ export function createEntryTable({ file, maxBytes, clock }: EntryTableOptions): 
 
   /** Entries that are stored meanwhile come behind the others. */
   async function removeMatching(removal: Removal): Promise<number> {
-    const isRemoved = createMatcher(removal);
+    const { matchesStored } = createMatcher(removal);
     const end = file.writeOrThrow((sql) => Number(sql('SELECT max(row) AS row FROM entries').get()?.row ?? 0));
     let count = 0;
     for (let after = 0; after < end; await setImmediate()) {
-      const step = file.writeOrThrow((sql) => removeSome(sql, after, isRemoved));
+      const step = file.writeOrThrow((sql) => removeSome(sql, after, matchesStored));
       count += step.count;
       after = step.last ?? end;
     }

@@ -7,21 +7,25 @@ export interface Removal {
   readonly keys: readonly string[];
 }
 
-/** Whether an entry is removed. @param texts those in its value, or those of them that may be IDs */
-export function createMatcher({ channelIds, keys }: Removal): (key: string, texts: readonly string[]) => boolean {
+/** Whether an entry is removed. */
+export function createMatcher({ channelIds, keys }: Removal) {
   const given = new Set(keys);
   const ids = new Set(channelIds);
-  return (key, texts) =>
-    given.has(key) || [...(key.match(/UC[A-Za-z0-9_-]{22}/g) ?? []), ...texts].some((id) => ids.has(id));
-}
+  const isOne = (id: string) => ids.has(id);
 
-/** The texts in JSON that are IDs. */
-export function idsInJson(json: string): readonly string[] {
-  return json.match(/(?<=")UC[A-Za-z0-9_-]{22}(?=")/g) ?? [];
-}
+  function hasKey(key: string): boolean {
+    return given.has(key) || key.match(/UC[A-Za-z0-9_-]{22}/g)?.some(isOne) === true;
+  }
 
-/** All texts in a value. */
-export function textsIn(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+  function isIn(value: unknown): boolean {
+    if (typeof value === 'string') return isOne(value);
+    return typeof value === 'object' && value !== null && Object.values(value).some(isIn);
+  }
+
+  return {
+    /** @param json the stored form of the value */
+    matchesStored: (key: string, json: string) =>
+      hasKey(key) || json.match(/(?<=")UC[A-Za-z0-9_-]{22}(?=")/g)?.some(isOne) === true,
+    matches: (key: string, value: unknown) => hasKey(key) || isIn(value),
+  };
 }

@@ -91,7 +91,8 @@ function fieldRows(schema: Schema, prefix: string): string[][] {
 function valuesOf({ type = '', minimum, maximum, minLength, maxLength, ...schema }: Schema): string {
   if (schema.enum !== undefined) return schema.enum.map(code).join(' ');
   if (minimum !== undefined) return `${minimum} to ${maximum}`;
-  return minLength === undefined ? type : `${minLength} to ${maxLength} characters`;
+  if (maxLength !== undefined) return `${minLength} to ${maxLength} characters`;
+  return type === 'array' ? 'list' : 'text';
 }
 
 export function errorTable(): string {

@@ -80,16 +80,16 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
 
   // Sources of channels and images
   const upstreams = createUpstreams({ config, runtime, version, sources, downloader });
-  const failover = upstreams.sources.length === 0 ? undefined : upstreams.failover;
+  const allSources = upstreams.sources.length === 0 ? undefined : upstreams.allSources;
   const encoder = openEncoder(config, runtime, options.encoder);
 
   // Services
   const blockedChannels = new Set(config.blockedChannels);
   const examples = createExamples(catalog, blockedChannels);
-  const cached = failover && createCachedChannels({ sources: failover, ...caches, blockedChannels, clock });
+  const cached = allSources && createCachedChannels({ sources: allSources, ...caches, blockedChannels, clock });
   const channels = createChannelService({ catalog, cached, blockedChannels });
   const channelBatches = createChannelBatches({ channels, clock });
-  const searches = createSearchService({ catalog, sources: failover, channels, cache: caches.searches, clock });
+  const searches = createSearchService({ catalog, sources: allSources, channels, cache: caches.searches, clock });
   const originals = createOriginals({
     catalog,
     downloader: upstreams.downloader,

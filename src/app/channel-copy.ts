@@ -30,7 +30,7 @@ export interface ChannelCopy {
  *   an image host failed
  */
 export async function copyChannel(config: Config, refs: readonly ChannelRef[], version: string): Promise<ChannelCopy> {
-  const { sources, failover, downloader, close } = createUpstreams({
+  const { sources, allSources, downloader, close } = createUpstreams({
     config,
     runtime: createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) }),
     version,
@@ -39,7 +39,7 @@ export async function copyChannel(config: Config, refs: readonly ChannelRef[], v
     if (sources.length === 0) {
       throw new AppError('channel_not_found', 'SOURCES names no source that channels could be loaded from.');
     }
-    const { ref, loaded } = await loadFirst(failover, refs, { signal: NEVER_ABORTED });
+    const { ref, loaded } = await loadFirst(allSources, refs, { signal: NEVER_ABORTED });
     const { channel } = loaded;
     const images = {
       banner: await download(downloader, channel.banner),

@@ -7,7 +7,7 @@ import { RESPONSE_MS } from '../http/pipeline.ts';
 import { DOWNLOAD_MS } from '../images/download.ts';
 import { ENCODER_WAIT_MS, TASK_MS } from '../images/encoder/encoder.ts';
 import { LOAD_WAIT_MS } from '../images/originals.ts';
-import { ALL_SOURCES_MS, SOURCE_ATTEMPT_MS } from '../sources/failover.ts';
+import { ALL_SOURCES_MS, SOURCE_ATTEMPT_MS } from '../sources/all-sources.ts';
 import { UPSTREAM_CALL_MS } from '../sources/source.ts';
 import { CLIENT_VERSION_MS } from '../sources/youtube/client-version.ts';
 import { ABOUT_MS } from '../sources/youtube/youtube.ts';

@@ -10,8 +10,8 @@ import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { SourceReading } from '../private/state.ts';
-import { createFailover, type SourceOutcome } from '../sources/failover.ts';
-import { addBreakerGauges, createGates } from '../sources/gates.ts';
+import { combineSources, type SourceOutcome } from '../sources/all-sources.ts';
+import { createGates } from '../sources/gates.ts';
 import { createSources } from '../sources/registry.ts';
 import type { ChannelSource } from '../sources/source.ts';
 import { createSourceMetrics } from '../sources/source-metrics.ts';
@@ -32,7 +32,6 @@ export function createUpstreams(options: UpstreamsOptions) {
   const { clock, failureLog, metrics } = runtime;
   const sourceMetrics = createSourceMetrics(metrics);
   const gates = createGates({ runtime, callsPerSecond: config.upstreamCallsPerSecond });
-  addBreakerGauges(metrics, gates);
 
   const sources =
     options.sources ??
@@ -42,7 +41,7 @@ export function createUpstreams(options: UpstreamsOptions) {
       gatesOf: gates.of,
       onField: sourceMetrics.countField,
     });
-  const failover = createFailover({
+  const allSources = combineSources({
     sources,
     clock,
     onOutcome(outcome) {
@@ -80,7 +79,7 @@ export function createUpstreams(options: UpstreamsOptions) {
 
   return {
     sources,
-    failover,
+    allSources,
     downloader,
     states,
     async close(): Promise<void> {

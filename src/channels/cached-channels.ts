@@ -5,11 +5,11 @@ import type { Channel } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { type ChannelRef, findHandle } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Failover } from '../sources/failover.ts';
+import type { Sources } from '../sources/all-sources.ts';
 import type { LoadedChannel } from '../sources/source.ts';
 
 interface CachedChannelsOptions {
-  readonly sources: Pick<Failover, 'resolve' | 'getChannel'>;
+  readonly sources: Pick<Sources, 'resolve' | 'getChannel'>;
   readonly records: Cache<RecordOrRedirect | null>;
   readonly names: Cache<string | null>;
   readonly blockedChannels: ReadonlySet<string>;

@@ -6,8 +6,8 @@ import { errorCodeOf } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { channelRefsOf } from '../domain/pasted.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Sources } from '../sources/all-sources.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
-import type { Failover } from '../sources/failover.ts';
 import type { ChannelService } from './channels.ts';
 import { mergeLists } from './merge-lists.ts';
 
@@ -18,7 +18,7 @@ interface SearchServiceOptions {
   /** Absent if `SOURCES` does not name it. */
   readonly catalog: Pick<Catalog, 'search'> | undefined;
   /** Absent if `SOURCES` names the catalog only. */
-  readonly sources: Pick<Failover, 'search'> | undefined;
+  readonly sources: Pick<Sources, 'search'> | undefined;
   readonly channels: Pick<ChannelService, 'findChannel' | 'isBlocked'>;
   /** The lists of the sources. */
   readonly cache: Cache<readonly SearchHit[]>;
@@ -81,7 +81,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   }
 
   /** The list of the sources, from the cache or loaded. */
-  function findLive(from: Pick<Failover, 'search'>, query: string): Promise<Cached<readonly SearchHit[]>> {
+  function findLive(from: Pick<Sources, 'search'>, query: string): Promise<Cached<readonly SearchHit[]>> {
     const load = async () => ({ value: withoutBlocked(await from.search(query, MAX_HITS)) });
     return cache.get(searchKey(query), load, { softTimeoutMs: SEARCH_SOFT_TIMEOUT_MS });
   }

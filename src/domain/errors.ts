@@ -36,10 +36,10 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
  * What a failure of upstream concerns:
  * - `upstream`: every request to that upstream (no connection, 429, 5xx, captcha)
  * - `key`: only the requested channel, name, query or image (an unreadable response)
- * - `answer`: only the requested key, as upstream explained in a readable response ("not available in your country"). The
+ * - `inconclusive`: only the requested key, as upstream explained in a readable response ("not available in your country"). The
  *   request fails, but the upstream works.
  */
-type FailureScope = 'upstream' | 'key' | 'answer';
+type FailureScope = 'upstream' | 'key' | 'inconclusive';
 
 /**
  * Why calls to YouTube fail, as far as an operator can act on it:
@@ -110,8 +110,8 @@ export function isKeyFailure(error: unknown): error is AppError {
 }
 
 /** True for a key failure that upstream explained in a readable response. */
-export function isDeclined(error: unknown): error is AppError {
-  return isUpstreamFailure(error) && error.scope === 'answer';
+export function isInconclusive(error: unknown): error is AppError {
+  return isUpstreamFailure(error) && error.scope === 'inconclusive';
 }
 
 /** The failure of upstream that a response names if there are several: unavailable before time-out before invalid. */

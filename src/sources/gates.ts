@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from '@prometheus-io/client';
+import { Gauge } from '@prometheus-io/client';
 import type { FailureCause } from '../domain/errors.ts';
 import { IMAGE_SOURCE, type SourceProblem } from '../domain/source-status.ts';
 import type { BreakerState } from '../lib/breaker.ts';
@@ -42,7 +42,7 @@ const PREDICATES: Record<FailureCause, string> = {
 /** The gates of all sources and of the image hosts. Each logs once when its breaker opens, and once when it closes. */
 export function createGates({ runtime, callsPerSecond }: GatesOptions) {
   const { clock, logger, failureLog, metrics } = runtime;
-  const opened: { readonly source: string; readonly name: GateName; readonly gate: Gate }[] = [];
+  const gates: { readonly source: string; readonly name: GateName; readonly gate: Gate }[] = [];
 
   function describe(name: GateName, { cause, detail, sinceMs, untilMs }: BreakerState): string {
     const next = untilMs > clock.now() ? `next call at ${formatTime(untilMs)}` : 'the next request tries again';
@@ -59,6 +59,29 @@ export function createGates({ runtime, callsPerSecond }: GatesOptions) {
     failureLog.report({ level: 'warn', key: message, message, fields: { source: name, cause: state.cause } });
   }
 
+  new Gauge({
+    name: 'pennant_source_paused',
+    help: '1 while the breaker of a source is open, and after that until a call succeeds, by reason: the source refuses this address, its daily quota is spent, or its calls fail.',
+    labelNames: ['source', 'reason'],
+    registers: [metrics],
+    collect() {
+      for (const { name: source, gate } of gates) {
+        const cause = gate.state()?.cause;
+        const open = cause === 'unreachable' ? 'failing' : cause;
+        for (const reason of ['refused', 'quota', 'failing']) this.set({ source, reason }, Number(open === reason));
+      }
+    },
+  });
+  new Gauge({
+    name: 'pennant_source_paused_until_timestamp_seconds',
+    help: 'When the next call to a source with an open breaker may be made, Unix time; 0: the breaker is closed.',
+    labelNames: ['source'],
+    registers: [metrics],
+    collect() {
+      for (const { name: source, gate } of gates) this.set({ source }, (gate.state()?.untilMs ?? 0) / 1000);
+    },
+  });
+
   return {
     /** @param http the client of a source, for which it gets a budget */
     of(source: string, http: HttpClient): SourceGates {
@@ -68,20 +91,18 @@ export function createGates({ runtime, callsPerSecond }: GatesOptions) {
       return (name) => {
         const onChange = (state: BreakerState | undefined) => log(name, state);
         const gate = createGate({ clock, http, budget, label: LABELS[name], onChange });
-        opened.push({ source, name, gate });
+        gates.push({ source, name, gate });
         return gate;
       };
     },
     /** The open breakers of a source or of the image hosts, for readiness and console. */
     problemsOf(source: string): readonly SourceProblem[] {
-      return opened.flatMap(({ source: owner, name, gate }) => {
+      return gates.flatMap(({ source: owner, name, gate }) => {
         const state = gate.state();
         if (state === undefined || owner !== source) return [];
         return [{ name, cause: state.cause, description: describe(name, state) }];
       });
     },
-    /** All gates, with the states of their breakers. */
-    states: () => opened.map(({ name, gate }) => ({ name, state: gate.state() })),
   };
 }
 
@@ -94,29 +115,4 @@ export function createUnlimitedGates(http: HttpClient, clock: Runtime['clock']):
 /** In UTC, to the second. */
 function formatTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-}
-
-/** Which breakers are open, why, and until when. */
-export function addBreakerGauges(metrics: Registry, { states }: Pick<ReturnType<typeof createGates>, 'states'>): void {
-  new Gauge({
-    name: 'pennant_source_paused',
-    help: '1 while the breaker of a source is open, and after that until a call succeeds, by reason: the source refuses this address, its daily quota is spent, or its calls fail.',
-    labelNames: ['source', 'reason'],
-    registers: [metrics],
-    collect() {
-      for (const { name: source, state } of states()) {
-        const open = state?.cause === 'unreachable' ? 'failing' : state?.cause;
-        for (const reason of ['refused', 'quota', 'failing']) this.set({ source, reason }, Number(open === reason));
-      }
-    },
-  });
-  new Gauge({
-    name: 'pennant_source_paused_until_timestamp_seconds',
-    help: 'When the next call to a source with an open breaker may be made, Unix time; 0: the breaker is closed.',
-    labelNames: ['source'],
-    registers: [metrics],
-    collect() {
-      for (const { name: source, state } of states()) this.set({ source }, (state?.untilMs ?? 0) / 1000);
-    },
-  });
 }

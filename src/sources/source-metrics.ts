@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from '@prometheus-io/client';
 import { NotSentError } from '../lib/http/call-budget.ts';
 import { SECONDS_BUCKETS } from '../lib/metrics.ts';
-import type { SourceOutcome } from './failover.ts';
+import type { SourceOutcome } from './all-sources.ts';
 import type { FieldResult } from './source.ts';
 
 const FIELD_STATES: readonly FieldResult['state'][] = ['found', 'unreadable', 'lost', 'absent'];

@@ -1,7 +1,7 @@
 import type { Channel, SearchHit } from '../../src/domain/channel.ts';
 import { AppError, type ErrorCode } from '../../src/domain/errors.ts';
 import { compactCopy } from '../../src/lib/memory-cache.ts';
-import { createFailover, type Failover, type FailoverOptions } from '../../src/sources/failover.ts';
+import { combineSources, type Sources, type SourcesOptions } from '../../src/sources/all-sources.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions } from '../../src/sources/source.ts';
 import { createManualClock } from './clock.ts';
 
@@ -153,9 +153,9 @@ export function createStub({ channel = DOWN, hits = DOWN, ...stub }: Stub = {}) 
   return source;
 }
 
-export function over(stubs: readonly (Stub | ChannelSource)[], options: Partial<FailoverOptions> = {}): Failover {
+export function over(stubs: readonly (Stub | ChannelSource)[], options: Partial<SourcesOptions> = {}): Sources {
   const sources = stubs.map((stub) => ('resolve' in stub ? stub : createStub(stub)));
-  return createFailover({ sources, clock: createManualClock(), ...options });
+  return combineSources({ sources, clock: createManualClock(), ...options });
 }
 
 export const live = (channel: Reply<LoadedChannel>): Stub => ({ name: 'live', channel });

@@ -64,21 +64,21 @@ function judgeError(status: number, error: ApiError | undefined): Judgement<unkn
 
 function answerAbout(status: number, reasons: readonly string[], method: Method, detail: string): AppError {
   if (status === 403) {
-    const options = { cause: new Error(detail), scope: 'answer' } as const;
+    const options = { cause: new Error(detail), scope: 'inconclusive' } as const;
     return new AppError('upstream_unavailable', 'The YouTube Data API does not show this channel.', options);
   }
   // Since 2026-01 unknown IDs get 400, like calls with other mistakes, so a 400 says nothing about the channel.
   const isNotFound = status === 404 && reasons.some((reason) => NO_SUCH_CHANNEL.has(reason));
   if (isNotFound && method === 'channels') return noSuchChannel();
   const isAnswer = (status === 400 || status === 404) && reasons.length > 0;
-  return invalidResponse(detail, isAnswer ? 'answer' : 'key');
+  return invalidResponse(detail, isAnswer ? 'inconclusive' : 'key');
 }
 
 export function noSuchChannel(): AppError {
   return new AppError('channel_not_found', 'There is no such channel.');
 }
 
-export function invalidResponse(detail: string, scope: 'key' | 'answer' = 'key'): AppError {
+export function invalidResponse(detail: string, scope: 'key' | 'inconclusive' = 'key'): AppError {
   const options = { cause: new Error(detail), scope };
   return new AppError('upstream_invalid', 'The YouTube Data API sent an unusable reply.', options);
 }

@@ -127,8 +127,8 @@ it.each([
   [403, 'accessNotConfigured', '', FAILS, 'upstream'],
   [401, 'authError', '', FAILS, 'upstream'],
   // Of one channel.
-  [403, 'channelClosed', '', CHANNEL_REFUSED, 'answer'],
-  [403, 'channelSuspended', '', CHANNEL_REFUSED, 'answer'],
+  [403, 'channelClosed', '', CHANNEL_REFUSED, 'inconclusive'],
+  [403, 'channelSuspended', '', CHANNEL_REFUSED, 'inconclusive'],
   // Of one channel or of this address.
   [403, 'forbidden', '', REFUSED, 'key'],
 ])('a refusal with %i %s %s has its own error', async (status, reason, text, message, scope) => {

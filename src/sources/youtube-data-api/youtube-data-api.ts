@@ -57,7 +57,9 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
   async function loadChannel(ref: Pick<ChannelRef, 'kind' | 'value'>, load: LoadOptions): Promise<LoadedChannel> {
     const filter = FILTERS[ref.kind];
     if (filter === undefined) {
-      throw new AppError('upstream_unavailable', 'The official API cannot look up custom names.', { scope: 'answer' });
+      throw new AppError('upstream_unavailable', 'The official API cannot look up custom names.', {
+        scope: 'inconclusive',
+      });
     }
     const key = `${ref.kind} ${ref.value}`;
     const list = await call('channels', key, { part: CHANNEL_PARTS, [filter]: ref.value }, load);

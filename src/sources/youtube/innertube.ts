@@ -197,7 +197,7 @@ export function invalid(message: string, cause?: unknown): AppError {
 
 /** The response can be read, but tells neither a channel nor that there is none. */
 export function inconclusive(message: string, cause: string): AppError {
-  return new AppError('upstream_invalid', message, { cause: new Error(cause), scope: 'answer' });
+  return new AppError('upstream_invalid', message, { cause: new Error(cause), scope: 'inconclusive' });
 }
 
 export function channelNotFound(cause: string): AppError {

@@ -159,7 +159,7 @@ it('a handle that YouTube’s resolver loses is found by one search for this ver
   const other = channelRenderer('UCreplayOther00000000001', '@vilebrequin2');
   const channelId = 'UCreplayVilebrequin00001';
   expect(await find(other, channelRenderer(channelId, '@Vilebrequin'))).toEqual({ channelId });
-  await expect(find(other)).rejects.toMatchObject({ code: 'upstream_invalid', scope: 'answer' });
+  await expect(find(other)).rejects.toMatchObject({ code: 'upstream_invalid', scope: 'inconclusive' });
 });
 
 describe('no such channel', () => {
@@ -213,7 +213,7 @@ describe('no such channel', () => {
       return load(LIGHTHOUSE).catch(({ code, scope }) => [text, code, scope]);
     };
     for (const text of GONE) expect(await codeOf(text)).toEqual([text, 'channel_not_found', expect.anything()]);
-    for (const text of UNKNOWN) expect(await codeOf(text)).toEqual([text, 'upstream_unavailable', 'answer']);
+    for (const text of UNKNOWN) expect(await codeOf(text)).toEqual([text, 'upstream_unavailable', 'inconclusive']);
     for (const [kind, type] of [
       ['alertWithButtonRenderer', 'ERROR'],
       ['alertViewModel', 'ALERT_TYPE_ERROR'],

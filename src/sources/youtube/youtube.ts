@@ -150,7 +150,7 @@ function assertShowsChannel(page: PageReading): void {
   const { alert } = page;
   if (alert === undefined) throw invalid('YouTube sent a response without a channel.');
   if (saysGone(alert)) throw channelNotFound(alert);
-  const options = { cause: new Error(alert), scope: 'answer' } as const;
+  const options = { cause: new Error(alert), scope: 'inconclusive' } as const;
   throw new AppError('upstream_unavailable', 'YouTube did not show this channel.', options);
 }
 
@@ -181,7 +181,7 @@ async function resolvePage(innertube: Innertube, page: string, signal: AbortSign
 /** YouTube's resolver leads from this name to one that it does not know. */
 class LostNameError extends AppError {
   constructor(url: string) {
-    const options = { cause: new Error(url), scope: 'answer' } as const;
+    const options = { cause: new Error(url), scope: 'inconclusive' } as const;
     super('upstream_invalid', 'YouTube could not tell which channel has this name.', options);
   }
 }

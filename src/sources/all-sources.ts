@@ -4,7 +4,7 @@ import {
   clearestError,
   type ErrorCode,
   errorCodeOf,
-  isDeclined,
+  isInconclusive,
   isUpstreamFailure,
 } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
@@ -28,7 +28,7 @@ export interface SourceOutcome {
   readonly error?: unknown;
 }
 
-export interface FailoverOptions {
+export interface SourcesOptions {
   /** In the order of `SOURCES`, which has at least one. */
   readonly sources: readonly ChannelSource[];
   readonly clock: Clock;
@@ -39,14 +39,14 @@ export interface FailoverOptions {
  * All sources as one. Sources are tried in order, and the first one that finds the channel, or knows that there is none, wins.
  * If every source fails, the most specific failure is thrown.
  */
-export interface Failover {
+export interface Sources {
   resolve(ref: ChannelRef): Promise<Resolution>;
   getChannel(channelId: string, options?: Pick<ChannelOptions, 'known'>): Promise<LoadedChannel>;
   /** The list of the first source that answers. */
   search(query: string, limit: number): Promise<readonly SearchHit[]>;
 }
 
-export function createFailover({ clock, onOutcome, ...options }: FailoverOptions): Failover {
+export function combineSources({ clock, onOutcome, ...options }: SourcesOptions): Sources {
   const sources = options.sources.map(withPlainTexts);
 
   async function callSource<T>(
@@ -64,7 +64,7 @@ export function createFailover({ clock, onOutcome, ...options }: FailoverOptions
       report('found');
       return value;
     } catch (error) {
-      report(isDeclined(error) ? 'inconclusive' : errorCodeOf(error), error);
+      report(isInconclusive(error) ? 'inconclusive' : errorCodeOf(error), error);
       throw error;
     }
   }

@@ -5,7 +5,7 @@ import { createStub, hit, ID, live, over, record, type Stub } from '../../test/h
 import { WAIT } from '../../test/helpers/wait.ts';
 import { AppError } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
-import type { SourceOutcome } from './failover.ts';
+import type { SourceOutcome } from './all-sources.ts';
 
 describe('a channel from several sources', () => {
   it('is the first that is found, and later sources are not called', async () => {
@@ -23,9 +23,9 @@ describe('a channel from several sources', () => {
     ['invalid, time-out', [live('upstream_invalid'), live('upstream_timeout')], 'upstream_timeout'],
     ['a bug', [live(new TypeError('a bug')), live(record())], 'TypeError: a bug'],
   ])('%s', async (_name, stubs, expected) => {
-    const failover = over(stubs);
-    expect(await codeOf(failover.getChannel(ID))).toBe(expected);
-    expect(await codeOf(failover.resolve(channelIdRef(ID)))).toBe(expected);
+    const sources = over(stubs);
+    expect(await codeOf(sources.getChannel(ID))).toBe(expected);
+    expect(await codeOf(sources.resolve(channelIdRef(ID)))).toBe(expected);
   });
 
   it('is an error with the time that a source named if no source gives a usable response', async () => {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { SOFT_TIMEOUT_MS } from '../cache/values.ts';
 import { BATCH_MS } from '../channels/channel-batches.ts';
-import { SLOW_SOURCE_MS } from '../channels/merge-lists.ts';
-import { SEARCH_SOFT_TIMEOUT_MS } from '../channels/search.ts';
+import { LIST_MS } from '../channels/search.ts';
 import { RESPONSE_MS } from '../http/pipeline.ts';
 import { DOWNLOAD_MS } from '../images/download.ts';
 import { ENCODER_WAIT_MS, TASK_MS } from '../images/encoder/encoder.ts';
@@ -25,8 +24,8 @@ test.each<[what: string, limitMs: number, within: string, outerMs: number]>([
   ['an HTTP request', UPSTREAM_CALL_MS, 'the call of a source', SOURCE_ATTEMPT_MS],
   ['a lookup of the client version', CLIENT_VERSION_MS, 'the call of a source', SOURCE_ATTEMPT_MS],
   ['the About data', ABOUT_MS, 'the call of a source', SOURCE_ATTEMPT_MS],
-  ['the soft timeout of a search', SEARCH_SOFT_TIMEOUT_MS, 'the wait for slow sources', SLOW_SOURCE_MS],
-  ['the wait for slow sources', SLOW_SOURCE_MS, 'the response', RESPONSE_MS],
+  ['the wait for the lists of a search', LIST_MS, 'the response', RESPONSE_MS],
+  ['a call of a source', SOURCE_ATTEMPT_MS, 'the wait for the lists of a search', LIST_MS],
   ['the soft timeout', SOFT_TIMEOUT_MS, 'the response', RESPONSE_MS],
   ['a download', DOWNLOAD_MS, 'the response', RESPONSE_MS],
   ['the wait for other loads of originals', LOAD_WAIT_MS, 'the response', RESPONSE_MS],

@@ -1,18 +1,20 @@
 import type { Cache, Cached } from '../cache/cache.ts';
 import { searchKey, searchText } from '../cache/keys.ts';
+import { SOFT_TIMEOUT_MS } from '../cache/values.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { hitOf, type SearchHit } from '../domain/channel.ts';
 import { errorCodeOf } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { channelRefsOf } from '../domain/pasted.ts';
 import type { Clock } from '../lib/clock.ts';
+import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
 import type { Sources } from '../sources/all-sources.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { ChannelService } from './channels.ts';
 import { mergeLists } from './merge-lists.ts';
 
-/** A stale list is returned when its reload takes longer. Shorter than `SLOW_SOURCE_MS`, so that the search gets the list. */
-export const SEARCH_SOFT_TIMEOUT_MS = 2_500;
+/** A response has the lists that are there by then. */
+export const LIST_MS = 10_000;
 
 interface SearchServiceOptions {
   /** Absent if `SOURCES` does not name it. */
@@ -83,18 +85,23 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   /** The list of the sources, from the cache or loaded. */
   function findLive(from: Pick<Sources, 'search'>, query: string): Promise<Cached<readonly SearchHit[]>> {
     const load = async () => ({ value: withoutBlocked(await from.search(query, MAX_HITS)) });
-    return cache.get(searchKey(query), load, { softTimeoutMs: SEARCH_SOFT_TIMEOUT_MS });
+    return cache.get(searchKey(query), load, { softTimeoutMs: SOFT_TIMEOUT_MS });
+  }
+
+  /** What is late is loaded on, so that it is stored. */
+  function inTime<T>(work: Promise<T>): Promise<T> {
+    return withDeadline(clock, LIST_MS, NEVER_ABORTED, () => work);
   }
 
   async function find(text: string): Promise<SearchResponse> {
     const refs = channelRefsOf(text);
     // The address around a name would find other channels.
     const query = refs[0]?.value ?? text;
-    const named = findNamed(refs);
+    const named = inTime(findNamed(refs));
     const own = findOwn(query);
-    const live = sources && findLive(sources, query);
+    const live = sources && inTime(findLive(sources, query));
     const lists = [named.then(({ hits }) => hits), own, ...(live ? [live.then(({ value }) => value)] : [])];
-    const found = await mergeLists(lists, clock);
+    const found = await mergeLists(lists);
     // Another instance or an earlier run may have stored channels that are blocked here.
     const hits = withoutBlocked(found.hits);
     if (found.failure !== undefined) {

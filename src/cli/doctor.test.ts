@@ -38,7 +38,7 @@ describe('the doctor', () => {
 
   it.each<[string, [string, string], string]>([
     ['a banner in another form', ['imageBannerViewModel', 'bannerViewModel'], 'banner (unreadable)'],
-    ['a renamed country', ['"country"', '"countryOfOrigin"'], 'country (absent)'],
+    ['a renamed country', ['"country"', '"land"'], 'country (absent)'],
     ['an unknown country', ['United Kingdom', 'Freedonia'], 'country (unreadable)'],
     ['renamed links', ['"links"', '"linksV2"'], 'links (absent)'],
     [

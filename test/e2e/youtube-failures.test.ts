@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { SOFT_TIMEOUT_MS } from '../../src/cache/values.ts';
-import { SEARCH_SOFT_TIMEOUT_MS } from '../../src/channels/search.ts';
 import { PROBLEMS } from '../../src/http/response/problems.ts';
 import { DOWNLOAD_MS } from '../../src/images/download.ts';
 import { UPSTREAM_CALL_MS } from '../../src/sources/source.ts';
@@ -60,7 +59,6 @@ async function passTimers<T>(clock: ManualClock, timersMs: readonly number[], re
   return responses.finally(() => over.abort());
 }
 
-const staleWaitOf = (question: Question) => (question.startsWith('search') ? SEARCH_SOFT_TIMEOUT_MS : SOFT_TIMEOUT_MS);
 /** A limit that another one has used up has nothing left. */
 const EVERY_WAIT = [0, SOFT_TIMEOUT_MS, UPSTREAM_CALL_MS, DOWNLOAD_MS];
 
@@ -117,7 +115,7 @@ async function observeFailure({ upstream, code }: FailureKind, stored: Stored): 
     };
     // One after another: the time that one of them waits is not that of the others.
     for (const question of questions.filter(isStored)) {
-      await passTimers(clock, isSlow ? [0, staleWaitOf(question)] : [], observe(question));
+      await passTimers(clock, isSlow ? [0, SOFT_TIMEOUT_MS] : [], observe(question));
     }
     const others = questions.filter((question) => !isStored(question));
     await passTimers(clock, everyWait, Promise.all(others.map(observe)));
@@ -180,7 +178,7 @@ describe.each(FAILURE_KINDS)('while upstream fails with $name', ({ name, code })
 
 it.each(FAILURE_KINDS.filter(isTimeout))('no stale value waits for the timeout of $name', ({ name }) => {
   for (const question of questions.filter(isStored)) {
-    const waits = [0, staleWaitOf(question)];
+    const waits = [0, SOFT_TIMEOUT_MS];
     expect([question, observationOf(name, question).waitedMs]).toEqual([question, expect.toBeOneOf(waits)]);
   }
 });

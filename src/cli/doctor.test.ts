@@ -52,6 +52,12 @@ describe('the doctor', () => {
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining(`: Not found: ${states}.\n`)]);
   });
 
+  it('shows a value that it cannot read, and the object and member that have it', async () => {
+    await startUpstream(['United Kingdom', 'Freedonia']);
+    const { stdout } = await doctor('@BellRockLight');
+    expect(stdout).toMatch(/^country +unreadable +Freedonia +aboutChannelViewModel\.country$/m);
+  });
+
   it.each([
     ['429', respondWithStatus(429), 'status 429'],
     ['a "sorry" page', redirectTo('https://www.google.com/sorry/index'), 'redirect to https://www.google.com/sorry'],

@@ -95,7 +95,8 @@ async function askForOwnPictures(context: FaultContext): Promise<Outcome> {
 async function askForOriginals(context: FaultContext): Promise<Outcome> {
   const upstream = await startNumberedUpstream(await noise(1_265, 1_265, 'png'));
   try {
-    const service = await context.start({ env: { ...SETTINGS, ...youtubeSettings(upstream.origin) } });
+    const env = { ...SETTINGS, ...youtubeSettings(upstream.origin), UPSTREAM_CALLS_PER_SECOND: '1000' };
+    const service = await context.start({ env });
     return await askForAll(context, service, 100, (number) => `/${upstreamId('r', number)}/avatar.webp?width=64`);
   } finally {
     await upstream.close();

@@ -40,10 +40,12 @@ export class TaskInterrupted extends AppError {
   readonly reason: EndReason;
 
   constructor(reason: EndReason) {
-    const message = `The image could not be encoded ${reason === 'deadline' ? 'in time' : 'at the moment'}.`;
-    const missed = { scope: 'key', retryAfterMs: MISSED_MS, validForMs: MISSED_MS } as const;
-    const scope = reason === 'crash' ? 'key' : 'upstream';
-    super('overloaded', message, reason === 'deadline' ? missed : { scope, retryAfterMs: RETRY_AFTER_MS });
+    const isLate = reason === 'deadline';
+    super('overloaded', `The image could not be encoded ${isLate ? 'in time' : 'at the moment'}.`, {
+      scope: isLate || reason === 'crash' ? 'key' : 'upstream',
+      retryAfterMs: isLate ? MISSED_MS : RETRY_AFTER_MS,
+      validForMs: isLate ? MISSED_MS : undefined,
+    });
     this.reason = reason;
   }
 }
@@ -87,7 +89,7 @@ export function startEncoderChild(maxDataBytes: number): EncoderChild {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   const { promise: ended, resolve: onEnded } = Promise.withResolvers<ProcessEnd>();
-  /** Aborted with a `TaskInterrupted` when the process ends or is killed. */
+  /** Is aborted with a `TaskInterrupted` when the process ends or is killed. */
   const life = new AbortController();
   let isReady = false;
   let stderr = '';
@@ -116,11 +118,10 @@ export function startEncoderChild(maxDataBytes: number): EncoderChild {
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-MAX_STDERR_CHARACTERS);
   });
-  child.once('message', () => {
+  // The first message says that it has loaded its code.
+  const ready = nextMessage<unknown>().then(() => {
     isReady = true;
   });
-  // The first message says that it has loaded its code.
-  const ready = nextMessage<unknown>().then(() => undefined);
   // It may end before anybody waits for it.
   ready.catch(() => undefined);
 

@@ -8,7 +8,7 @@ function inMib({ processes, maxRssBytes, maxDataBytes }: EncoderLimits): number[
   return [processes, ...[maxRssBytes, maxDataBytes].map((bytes) => Math.floor(bytes / MIB))];
 }
 
-describe('the size of the encoder pool', () => {
+describe('the limits of encoders', () => {
   it.each([
     ['a machine with plenty of both', 4, 16_384, [4, 512, 1_536]],
     ['two cores and 1 GiB', 2, 1_024, [2, 256, 682]],

@@ -44,7 +44,7 @@ function prepareLibrary(): void {
   // Every other loader (SVG, PDF, TIFF …) is attack surface. It stays blocked even if the signature check is bypassed.
   sharp.block({ operation: ['VipsForeignLoad'] });
   sharp.unblock({ operation: ALLOWED_LOADERS });
-  // The processes of the pool run in parallel. A cache of operations would keep images that are not used again.
+  // Processes run in parallel. A cache of operations would keep images that are not used again.
   sharp.concurrency(1);
   sharp.cache(false);
 }

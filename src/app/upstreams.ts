@@ -47,8 +47,8 @@ export function createUpstreams(options: UpstreamsOptions) {
     onOutcome(outcome) {
       sourceMetrics.countCall(outcome);
       // The line about the breaker says why.
-      if (outcome.error instanceof BreakerOpenError) failureLog.markExplained();
-      else if (!GOOD_OUTCOMES.has(outcome.outcome)) reportFailure(failureLog, outcome);
+      const isExplained = outcome.error instanceof BreakerOpenError;
+      if (!isExplained && !GOOD_OUTCOMES.has(outcome.outcome)) reportFailure(failureLog, outcome);
     },
   });
 

@@ -14,7 +14,7 @@ export interface ComponentHealth {
   problems(): readonly (readonly [name: string, problem: string])[];
 }
 
-export function createComponentHealth({ log }: Pick<FailureLog, 'log'>): ComponentHealth {
+export function createComponentHealth({ report: log }: Pick<FailureLog, 'report'>): ComponentHealth {
   const problems = new Map<string, string>();
 
   return {

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { recordLog } from '../../test/helpers/log.ts';
 import { createFailureLog, type FailureReport } from './failure-log.ts';
-import { OWN_WORK, withRequest } from './work.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -45,31 +44,9 @@ test('omitted failures are summarized when no more of them occur', () => {
   expect(lines).toHaveLength(2);
 });
 
-test('a request has at most one line, whatever fails in it', () => {
-  const { lines, report } = setUp();
-  withRequest({ requestId: 'r-1', client: OWN_WORK }, () => report('the source failed'));
-  expect(report('the request failed', { requestId: 'r-1' })).toBe(false);
-  expect(report('the request failed', { requestId: 'r-2' })).toBe(true);
-  expect(lines).toHaveLength(2);
-});
-
-test('a request whose failure was logged has no second line for it, but one for another failure', () => {
-  const { lines, log, report } = setUp();
-  const end = (requestId: string) => report('the request failed', { requestId, isConsequence: true });
-  withRequest({ requestId: 'r-1', client: OWN_WORK }, () => log.markExplained());
-  expect(end('r-1')).toBe(false);
-  withRequest({ requestId: 'r-2', client: OWN_WORK }, () => {
-    log.markExplained();
-    report('another source failed');
-    log.markExplained();
-  });
-  expect(end('r-2')).toBe(false);
-  expect(lines).toMatchObject([{ reason: 'another source failed' }]);
-});
-
 test('the log is bounded, whatever foreign text is in its keys', () => {
   const { log, report } = setUp();
-  for (let at = 0; at < 5_000; at += 1) report(`${at} ${'x'.repeat(10_000)}`, { requestId: `r-${at}` });
+  for (let at = 0; at < 5_000; at += 1) report(`${at} ${'x'.repeat(10_000)}`);
   const { entries = 0, maxEntries } = log.stats();
   expect(entries).toBe(maxEntries);
 });

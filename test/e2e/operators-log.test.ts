@@ -41,9 +41,11 @@ describe('the log', () => {
     const failed = lines.filter(({ level }) => Number(level) >= LEVELS.warn);
     expect(failed).toMatchObject([
       { level: LEVELS.error, source: 'failing', err: { message: 'oops' } },
+      { level: LEVELS.error, status: 500, msg: 'request failed: a bug' },
       { level: LEVELS.warn, source: 'failing', reason: expect.any(String) },
+      { level: LEVELS.warn, status: 503, msg: 'request failed', reason: expect.any(String) },
     ]);
-    expect(failed[1]).not.toHaveProperty('err');
+    for (const line of failed.slice(2)) expect(line).not.toHaveProperty('err');
   });
 
   test('has one line a minute about requests over the rate limit, with the network of the client', async () => {

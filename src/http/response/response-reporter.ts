@@ -55,7 +55,7 @@ export function createResponseReporter({ runtime, endpoints, logsAll }: Response
       code: failure?.code,
     };
     const problem = findProblem(line, failure, isSlow);
-    const hasLine = problem !== undefined && failureLog.report({ ...problem, requestId });
+    const hasLine = problem !== undefined && failureLog.report(problem);
     if (logsAll && !hasLine) logger.info(line, 'request');
   };
 }
@@ -77,7 +77,7 @@ function findProblem(
   }
   const reason = describeFailure(failure);
   const fields = { ...line, reason };
-  return { level: 'warn', key: `request ${code} ${reason}`, message: 'request failed', fields, isConsequence: true };
+  return { level: 'warn', key: `request ${code} ${reason}`, message: 'request failed', fields };
 }
 
 /** The failures that deploy/alerts.yaml watches. */

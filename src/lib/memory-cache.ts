@@ -36,11 +36,6 @@ export function createMemoryCache<V extends object | string>(options: MemoryCach
   };
 }
 
-/** Bounds an `LRUCache` to a number of entries. Its own option `max` allocates memory for all of them at once. */
-export function entryLimit(maxEntries: number) {
-  return { maxSize: maxEntries, sizeCalculation: () => 1 };
-}
-
 /**
  * A copy of the text, for texts that outlive their request. V8 keeps a whole header in memory for a substring of it,
  * which an attacker could use to fill the memory.

@@ -7,7 +7,7 @@ export interface ClientKeys {
 }
 
 /** The client of the service's own work. */
-export const OWN_WORK: ClientKeys = { key: '', network: '' };
+const OWN_WORK: ClientKeys = { key: '', network: '' };
 
 /** The request that the current work belongs to. */
 interface RequestIdentity {

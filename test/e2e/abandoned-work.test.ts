@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createEncoder } from '../../src/images/encoder/encoder.ts';
+import { NEVER_ABORTED } from '../../src/lib/deadlines.ts';
 import { startForTest } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
@@ -14,41 +15,34 @@ const pausingTest = test.skipIf(process.platform === 'win32');
 
 pausingTest('an image whose clients have all disconnected is dropped before an encoder starts on it', async () => {
   let encoderPid = 0;
-  const encoder = createEncoder({
-    processes: 1,
-    clock: createManualClock(),
-    onEvent: ({ pid = 0 }) => {
-      encoderPid = pid;
-    },
-  });
+  const onEvent = ({ pid = 0 }) => {
+    encoderPid = pid;
+  };
+  const encoder = createEncoder({ processes: 1, clock: createManualClock(), onEvent });
   const service = await startForTest({ encoder });
-  const port = await service.listen();
-  const base = `http://127.0.0.1:${port}/${SAMPLE}/avatar.png`;
-  const stats = async () => (await service.state()).encoder;
-  // A response that is not read would delay the end of the service.
-  const statusOf = async (width: number) => {
-    const response = await fetch(`${base}?width=${width}`);
+  const base = `http://127.0.0.1:${await service.listen()}/${SAMPLE}/avatar.png`;
+  const impatient = new AbortController();
+  async function statusOf(width: number, signal = NEVER_ABORTED): Promise<number> {
+    const response = await fetch(`${base}?width=${width}`, { signal });
+    // A response that is not read would delay the end of the service.
     await response.bytes();
     return response.status;
-  };
+  }
 
   await statusOf(10);
   // The encoder is paused, so that further requests wait.
   process.kill(encoderPid, 'SIGSTOP');
-  const patient = statusOf(20);
-  await expect.poll(async () => (await stats()).running).toBe(1);
-  const impatient = Array.from({ length: 5 }, (_, index) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.write(`GET /${SAMPLE}/avatar.png?width=${30 + index} HTTP/1.1\r\nHost: a\r\n\r\n`);
-    return socket;
-  });
-  const shared = statusOf(30);
-  await expect.poll(async () => (await stats()).queued).toBe(5);
-  for (const socket of impatient) socket.destroy();
-  // One of the five has a second client, which still waits.
-  await expect.poll(async () => (await stats()).queued).toBe(1);
+  const patient = [statusOf(20)];
+  await expect.poll(() => encoder.stats().running).toBe(1);
+  const left = [30, 31, 32, 33, 34].map((width) => expect(statusOf(width, impatient.signal)).rejects.toThrow());
+  // One of the five images has a second client.
+  patient.push(statusOf(30));
+  await expect.poll(() => encoder.stats().queued).toBe(5);
+  impatient.abort();
+  await expect.poll(() => encoder.stats().queued).toBe(1);
   process.kill(encoderPid, 'SIGCONT');
-  expect(await Promise.all([patient, shared])).toEqual([200, 200]);
+  expect(await Promise.all(patient)).toEqual([200, 200]);
+  await Promise.all(left);
 });
 
 test('an image whose client disconnects during the download is not encoded', async () => {

@@ -123,7 +123,7 @@ export function startSlot(
     return started;
   }
 
-  /** An idle process holds some 70 MiB. */
+  /** An idle process holds up to 140 MiB. */
   function limitIdleTime(): void {
     cancelIdleLimit();
     cancelIdleLimit = clock.after(ENCODER_IDLE_MS, () => end('idle'));

@@ -4,7 +4,7 @@ import type { Store } from './store.ts';
 
 const KEY_PREFIX = 'pennant:';
 /** How many keys Redis looks at for one command of a removal, which takes it a few milliseconds. */
-const KEYS_PER_STEP = 1_000;
+const KEYS_PER_STEP = 250;
 /** A removal waits longer for a command than a request of a client. */
 const REMOVAL_COMMAND_MS = 250;
 

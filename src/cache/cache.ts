@@ -141,7 +141,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onDamaged
     const content = readContent<V>(key, text, policy);
     if (content === undefined) onDamaged?.(key);
     const characters = key.length + text.length;
-    return content && createEntry(clock, content, { isStored: true, order: nextOrder(), characters });
+    return content && createEntry(clock, content, { isStored: true, order: 0, characters });
   }
 
   /** The entry in memory if it needs no comparison, otherwise the newest of memory and store. */

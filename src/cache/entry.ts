@@ -33,7 +33,7 @@ export interface Entry<V> extends Content<V> {
   readonly bytes: number;
   /** False if the value is kept in memory only. */
   readonly isStored: boolean;
-  /** Grows with the time when its load began. */
+  /** Grows with the time when its load began; 0 for a value that was read from the store. */
   readonly order: number;
   /** When the store had it (monotonic). */
   comparedAtMs: number;

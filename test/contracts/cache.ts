@@ -167,6 +167,17 @@ export function describeCache(name: string, createData: () => Promise<StoredData
       expect((await cache.get('k', load('c'), WAIT)).value).toBe('b');
     });
 
+    test('a load replaces a value that is read from the store while it runs', async () => {
+      await cache.get('k', load('a'), WAIT);
+      clock.advance(HOUR_MS);
+      const slow = Promise.withResolvers<Loaded<string>>();
+      expect((await cache.get('k', () => slow.promise, AT_ONCE)).value).toBe('a');
+      cache.forget({ channelIds: [], keys: ['k'] });
+      expect((await cache.getCached('k'))?.value).toBe('a');
+      slow.resolve({ value: 'b' });
+      await expect.poll(async () => (await cache.get('k', fail, AT_ONCE)).value).toBe('b');
+    });
+
     test('a value of another version is reloaded at any age, and goes out if that fails', async () => {
       await cache.get('k', load('old', { version: '1' }), WAIT);
       const stale = { value: 'old', outcome: { kind: 'stale', ttlMs: -1_000 } };

@@ -1,7 +1,7 @@
 import { rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { recordLog } from '../../test/helpers/log.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
@@ -65,34 +65,4 @@ test.each<[what: string, damage: (path: string) => Promise<unknown>]>([
   expect(conditions()).toEqual([]);
   file.close();
   expect(new DatabaseSync(path).prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
-});
-
-describe('a condition', () => {
-  test('lasts from a write on a full disk until one that succeeds', async () => {
-    const { open, conditions } = await setUp();
-    const file = open();
-    file.put('earlier');
-    const setMaxPages = (pages: number) => file.read((sql) => sql(`PRAGMA max_page_count = ${pages}`).get());
-    setMaxPages(1);
-    expect(file.put('dropped', 'x'.repeat(100_000))).toBe(false);
-    expect(file.get('earlier')).toBe('a note');
-    expect(conditions()).toEqual(['cache']);
-    setMaxPages(1_000_000);
-    file.retry();
-    expect(conditions()).toEqual([]);
-    expect(file.put('later', 'x'.repeat(100_000))).toBe(true);
-  });
-
-  test('lasts while the file cannot be opened', async () => {
-    const directory = join(await createTemporaryDirectory(), 'data');
-    await writeFile(directory, 'a file in place of the folder');
-    const { open, conditions } = await setUp(directory);
-    const file = open();
-    expect(file.get('key')).toBeUndefined();
-    expect(file.put('key')).toBe(false);
-    expect(conditions()).toEqual(['cache']);
-    await rm(directory);
-    file.retry();
-    expect(conditions()).toEqual([]);
-  });
 });

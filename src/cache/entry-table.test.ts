@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { openEntries } from '../../test/helpers/entries.ts';
@@ -28,16 +27,7 @@ async function setUp(maxBytes?: number) {
     return (await Promise.all(names.map((name) => readFile(join(directory, name), 'latin1')))).join('');
   }
 
-  /** As another process. */
-  function connect(): DatabaseSync {
-    const other = new DatabaseSync(path);
-    onTestFinished(() => {
-      if (other.isOpen) other.close();
-    });
-    return other;
-  }
-
-  return { ...opened, clock, set, get, bytes, connect };
+  return { ...opened, clock, set, get, bytes };
 }
 
 test('what was removed is in no file afterwards, also after many changes, and when it had expired or been evicted', async () => {
@@ -53,22 +43,6 @@ test('what was removed is in no file afterwards, also after many changes, and wh
   await table.remove(REMOVAL);
   expect(await bytes()).not.toContain(SECRET);
   expect(await get('key 99')).toHaveLength(1_000);
-});
-
-test('a removal fails while another process writes to the file or reads its log, and the next one succeeds', async () => {
-  const { table, set, get, bytes, connect } = await setUp();
-  await set(`channel1:${CHANNEL}`, TEXT);
-  const writer = connect();
-  writer.exec('BEGIN IMMEDIATE');
-  await expect(table.remove(REMOVAL)).rejects.toThrow('locked');
-  expect(await get(`channel1:${CHANNEL}`)).toBe(TEXT);
-  writer.exec('ROLLBACK');
-  const reader = connect();
-  reader.exec('BEGIN; SELECT * FROM entries');
-  await expect(table.remove(REMOVAL)).rejects.toThrow('another process is reading the database');
-  reader.exec('ROLLBACK');
-  await table.remove(REMOVAL);
-  expect(await bytes()).not.toContain(SECRET);
 });
 
 test('the table stays within its limit, and the entries that expire next are removed first', async () => {

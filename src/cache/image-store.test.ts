@@ -89,23 +89,6 @@ describe('the quota', () => {
 });
 
 test.each<[what: string, sql: string]>([
-  ['other bytes', 'UPDATE contents SET content = zeroblob(20000) WHERE row = 1'],
-  ['a text in place of bytes', "UPDATE contents SET content = 'a text' WHERE row = 1"],
-  ['no content', 'DELETE FROM contents WHERE row = 1'],
-])('an image with %s is removed alone, with a line in the log, and can be stored again', async (_what, sql) => {
-  const { open, change, logged, usage } = await setUpImages();
-  const images = await open();
-  const [damaged, sound] = [imageOf(ONE, 'damaged'), imageOf(ONE, 'sound')];
-  images.put(damaged, bytesOf('image'));
-  images.put(sound, bytesOf('other'));
-  change(sql);
-  expect([await images.get(damaged), await images.get(sound)]).toEqual([undefined, bytesOf('other')]);
-  expect([logged(), usage().entries]).toEqual([['damaged'], 1]);
-  images.put(damaged, bytesOf('image'));
-  expect(await images.get(damaged)).toEqual(bytesOf('image'));
-});
-
-test.each<[what: string, sql: string]>([
   ['a content without its image', "INSERT INTO contents VALUES (1, x'00')"],
   ['a sum that is no number', "UPDATE image_usage SET bytes = 'a text'"],
   ['no sum', 'DELETE FROM image_usage'],

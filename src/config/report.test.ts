@@ -1,19 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { findWarnings, shownSettings } from './report.ts';
+import { findWarnings } from './report.ts';
 import { parseConfig } from './settings.ts';
-
-describe('the settings report', () => {
-  test('shows where each value comes from', () => {
-    const env = { PORT: '80', BASE_URL: 'https://a.example', CONTACT: ' ', REDIS_URL_FILE: '/run/redis' };
-    const origins = shownSettings(env, ['BASE_URL', 'REDIS_URL_FILE']).map(({ name, origin }) => [name, origin]);
-    expect(Object.fromEntries(origins)).toMatchObject({
-      PORT: 'environment',
-      BASE_URL: '.env',
-      CONTACT: 'default',
-      REDIS_URL: 'REDIS_URL_FILE, .env',
-    });
-  });
-});
 
 function warnings(env: Record<string, string>, isContainer = false): string[] {
   return findWarnings(parseConfig(env), env, isContainer);

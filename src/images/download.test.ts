@@ -11,7 +11,7 @@ import {
 import { IMAGE_SOURCE } from '../domain/source-status.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import { createUnlimitedGates } from '../sources/gates.ts';
-import { createDownloader, DOWNLOAD_MS, type Downloader, judgeImage } from './download.ts';
+import { createDownloader, DOWNLOAD_MS, type Downloader } from './download.ts';
 
 const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 const FIRST = 'https://yt3.googleusercontent.com/abc=s0';
@@ -95,21 +95,6 @@ describe('an image', () => {
     expect(await download(FIRST)).toEqual(GIF);
     expect(await download('https://www.gstatic.com/youtube/profile.png')).toEqual(GIF);
   });
-});
-
-it.each<[number, Record<string, string>, Buffer, string]>([
-  [200, {}, GIF, 'answered'],
-  [400, {}, GIF, 'answered'],
-  [404, {}, GIF, 'answered'],
-  [410, {}, GIF, 'answered'],
-  [302, { location: 'https://www.google.com/sorry/index' }, GIF, 'refused'],
-  [429, {}, GIF, 'refused'],
-  [200, { 'content-type': 'text/html' }, Buffer.from('<html>'), 'refused'],
-  [403, {}, GIF, 'unexplained'],
-  [500, {}, GIF, 'failing'],
-  [200, {}, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'), 'unreadable'],
-])('a response of status %i with the fields %j is judged', (status, headers, body, kind) => {
-  expect(judgeImage({ status, headers, body }).kind).toBe(kind);
 });
 
 describe('an image host', () => {

@@ -80,7 +80,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
 const GONE = 'The image is no longer where the channel says it is.';
 
 /** What a response says: the image, or an error that concerns its URL only. */
-export function judgeImage({ status, headers, body }: HttpResponse): Judgement<Buffer | AppError> {
+function judgeImage({ status, headers, body }: HttpResponse): Judgement<Buffer | AppError> {
   const detail = `status ${status}`;
   const waitMs = readRetryAfterMs(headers);
   if (status === 404 || status === 410) return { kind: 'answered', value: new AppError('image_not_found', GONE) };

@@ -50,13 +50,6 @@ describe('a breaker', () => {
     expect(breaker.state()).toMatchObject({ cause: 'refused', untilMs: clock.now() + 89_000 });
   });
 
-  it('opens when two keys in a row are refused without a reason', () => {
-    for (const key of ['one', 'one']) expect(call('unexplained', { key })).toBeUndefined();
-    call('answered');
-    expect(call('unexplained')).toBeUndefined();
-    expect(call('unexplained')).toBe('refused');
-  });
-
   it('is open until the time at which a quota is renewed, whatever the wall clock does', () => {
     call('quota', { waitMs: MINUTE_MS });
     clock.jumpWallClock(3_600_000);

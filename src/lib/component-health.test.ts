@@ -11,17 +11,6 @@ function setUp() {
   return { clock, lines, log, health: createComponentHealth(log) };
 }
 
-test('a change of state is logged, another reason for the same state is not', () => {
-  const { lines, health } = setUp();
-  health.report('redis', 'not used (refused)');
-  health.report('redis', 'not used (time-out)');
-  expect(health.problems()).toEqual([['redis', 'not used (time-out)']]);
-  health.report('redis', null);
-  health.report('redis', null);
-  expect(health.problems()).toEqual([]);
-  expect(lines.map(({ msg }) => msg)).toEqual(['redis: not used (refused)', 'redis works again']);
-});
-
 test('a component that fails and recovers repeatedly has two lines a minute, and the last line has its state', () => {
   const { clock, lines, log, health } = setUp();
   for (let round = 0; round < 100; round += 1) {

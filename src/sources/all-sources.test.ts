@@ -5,7 +5,6 @@ import { createStub, hit, ID, live, over, record, type Stub } from '../../test/h
 import { WAIT } from '../../test/helpers/wait.ts';
 import { AppError } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
-import type { SourceOutcome } from './all-sources.ts';
 
 describe('a channel from several sources', () => {
   it('is the first that is found, and later sources are not called', async () => {
@@ -53,17 +52,6 @@ describe('a channel from several sources', () => {
     expect(last.signals[0]?.aborted).toBe(false);
     clock.advance(1);
     expect(await code).toBe('upstream_timeout');
-  });
-
-  it('reports each call of a source', async () => {
-    const outcomes: SourceOutcome[] = [];
-    await over([{ ...live('upstream_invalid'), name: 'first' }, live(record())], {
-      onOutcome: (outcome) => outcomes.push(outcome),
-    }).getChannel(ID);
-    expect(outcomes.map(({ source, operation, outcome }) => [source, operation, outcome])).toEqual([
-      ['first', 'getChannel', 'upstream_invalid'],
-      ['live', 'getChannel', 'found'],
-    ]);
   });
 });
 

@@ -276,15 +276,5 @@ export function describeCache(name: string, createData: () => Promise<StoredData
       }
       expect(await store.remove({ channelIds: [GONE], keys: [] })).toBe(0);
     });
-
-    test('a name is removed with the channel that it leads to now', async () => {
-      const [FORMER, CURRENT] = ['UCformer_______________A', 'UCcurrent______________A'];
-      put('name1:handle:moved', FORMER);
-      put('name1:handle:moved', CURRENT);
-      await store.remove({ channelIds: [FORMER], keys: [] });
-      expect(await store.get('name1:handle:moved')).toBeDefined();
-      await store.remove({ channelIds: [CURRENT], keys: [] });
-      expect(await store.get('name1:handle:moved')).toBeUndefined();
-    });
   });
 }

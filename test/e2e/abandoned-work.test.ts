@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import { NEVER_ABORTED } from '../../src/lib/deadlines.ts';
 import { startForTest } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
-import { readResponses } from '../helpers/raw-http.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 /** Windows has no signal that pauses a process. */
@@ -71,19 +70,4 @@ test('an image whose client disconnects during the download is not encoded', asy
   expect(widths).toEqual([20]);
   // The download that the first client started was for both.
   expect(download).toHaveBeenCalledOnce();
-});
-
-test('many images on one connection cause no warning about its listeners', async () => {
-  const warnings: Error[] = [];
-  const note = (warning: Error) => void warnings.push(warning);
-  process.on('warning', note);
-  onTestFinished(() => void process.off('warning', note));
-  const service = await startForTest({ encoder: createFakeEncoder() });
-  const images = Array.from(
-    { length: 20 },
-    (_, at) => `GET /${SAMPLE}/avatar.png?width=${at + 1} HTTP/1.1\r\nHost: a\r\n`,
-  );
-  const responses = await readResponses(await service.listen(), `${images.join('\r\n')}Connection: close\r\n\r\n`);
-  expect(responses.map(({ status }) => status)).toEqual(images.map(() => 200));
-  expect(warnings).toEqual([]);
 });

@@ -105,12 +105,6 @@ test.each(['/api/badge/%20.svg', `/api/badge/${SAMPLE}.png.svg`, `/youtube/chann
   },
 );
 
-test('a badge of a retired path shows its error in its own design, with the logo', async () => {
-  const { text } = await catalog.get(`/youtube/channel/views/${SAMPLE}?color=nocolor`);
-  expect(titleOf(text)).toBe('Views: invalid color');
-  expect(text).toContain('<image');
-});
-
 test('HEAD has the same header section, a client’s copy is current, and a preflight has its own responses', async () => {
   const url = '/api/badge/@nobodyhasthisone.svg';
   const { headers } = await catalog.get(url);

@@ -71,24 +71,6 @@ describe('with a path in BASE_URL, for a proxy that strips it', () => {
     expect(servers).toEqual([{ url: BASE }]);
   });
 
-  test('the examples of the index work when the proxy strips it', async () => {
-    const { endpoints } = (await service.get('/')).json<{ endpoints: { example?: string }[] }>();
-    const examples = endpoints.map(({ example }) => example).filter((example) => example !== undefined);
-    expect(examples.length).toBeGreaterThan(5);
-    for (const example of examples) {
-      expect((await service.get(example.slice(BASE.length))).status, example).toBe(200);
-    }
-  });
-
-  test('errors and their advice have it', async () => {
-    const problemAt = async (path: string) => (await service.get(path)).json<{ type: string; detail: string }>();
-    expect(await problemAt('/pennantsample')).toMatchObject({
-      type: `${BASE}/problems#route_not_found`,
-      detail: expect.stringContaining('Did you mean /pennant/@pennantsample?'),
-    });
-    expect((await problemAt('/api')).detail).toContain('GET /pennant/ lists the endpoints.');
-  });
-
   test('the playground gets its records and its own base, once', async () => {
     expect((await service.console('/playground/config.json')).json()).toMatchObject({ base: BASE });
     const headers = { 'x-pennant-console': 'playground' };

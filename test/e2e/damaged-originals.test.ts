@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http';
 import { expect, test } from 'vitest';
-import { pngOf } from '../faults/bare-png.ts';
 import { sharedEncoder } from '../helpers/encoder.ts';
 import { respondWithBytes } from '../helpers/fake-upstream.ts';
 import { decodeImage } from '../helpers/image.ts';
 import { changeImages } from '../helpers/images.ts';
+import { pngOf } from '../helpers/png.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 import { startYoutubeForTest } from '../helpers/youtube-service.ts';
 

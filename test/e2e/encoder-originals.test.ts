@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { FORMATS, type Format } from '../../src/domain/formats.ts';
 import type { EncodeJob } from '../../src/images/encoder/job.ts';
 import { NEVER_ABORTED } from '../../src/lib/deadlines.ts';
-import { pngOf } from '../faults/bare-png.ts';
 import { sharedEncoder } from '../helpers/encoder.ts';
+import { pngOf } from '../helpers/png.ts';
 import { differenceFromCard, drawTestCard } from '../helpers/test-card.ts';
 
 const RED = { r: 192, g: 48, b: 32 };
@@ -202,7 +202,7 @@ describe('an unusable image is refused', () => {
     ['a WebP cut', async () => cut(await drawPhoto().webp().toBuffer(), 0.9)],
     ['an AVIF cut', async () => cut(await drawPhoto().avif({ effort: 0 }).toBuffer(), 0.9)],
     ['a GIF cut', async () => cut(await drawPhoto().gif().toBuffer(), 0.9)],
-    ['51 megapixels', async () => blank(10_000, 5_100)],
+    ['51 megapixels', async () => pngOf({ width: 10_000, height: 5_100 })],
   ])('%s', async (_, draw) => {
     const bytes = await draw();
     await expect(encoder.inspect(bytes, NEVER_ABORTED)).rejects.toMatchObject({ code: 'upstream_invalid' });
@@ -211,15 +211,14 @@ describe('an unusable image is refused', () => {
   it('unless it is complete and only has bytes after its end, or has just under 50 megapixels', async () => {
     const trailed = Buffer.concat([await drawPhoto().jpeg().toBuffer(), Buffer.from('appended by a camera')]);
     expect(await encoder.inspect(trailed, NEVER_ABORTED)).toMatchObject({ width: 800, height: 450 });
-    expect(await encoder.inspect(await blank(10_000, 4_999), NEVER_ABORTED)).toMatchObject({
-      width: 10_000,
-    });
+    const large = pngOf({ width: 10_000, height: 4_999 });
+    expect(await encoder.inspect(large, NEVER_ABORTED)).toMatchObject({ width: 10_000 });
   });
 
   it('also without an earlier inspection', async () => {
     const refused = expect.objectContaining({ code: 'upstream_invalid' });
     await expect(encodeWhole(SVG, 'png')).rejects.toEqual(refused);
-    await expect(encodeWhole(await blank(10_000, 5_100), 'png')).rejects.toEqual(refused);
+    await expect(encodeWhole(pngOf({ width: 10_000, height: 5_100 }), 'png')).rejects.toEqual(refused);
   });
 });
 
@@ -229,13 +228,6 @@ const SVG = Buffer.from(
 
 function cut(bytes: Buffer, part: number): Buffer {
   return bytes.subarray(0, Math.floor(bytes.length * part));
-}
-
-function blank(width: number, height: number): Promise<Buffer> {
-  return sharp(Buffer.alloc(width * height), { raw: { width, height, channels: 1 } })
-    .toColourspace('b-w')
-    .png({ compressionLevel: 1 })
-    .toBuffer();
 }
 
 describe('quality', () => {

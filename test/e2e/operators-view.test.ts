@@ -3,11 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { startWithoutEncoder } from '../helpers/app.ts';
-import { catalogLine, writeCatalog } from '../helpers/catalog.ts';
 import { numberedChannelId, numberedSource, testChannel } from '../helpers/fake-source.ts';
 import { respondWithBytes, respondWithStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
-import { createDataDir } from '../helpers/started-data-dir.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const [SAMPLE, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
@@ -33,17 +31,6 @@ describe('readiness', () => {
     expect(await get(OTHER)).toEqual([200, 200]);
     expect((await service.readiness()).conditions).toEqual([]);
     expect(await service.metric('pennant_part_degraded{part="cache"}')).toBeUndefined();
-  });
-
-  test('has a condition with the line while the catalog cannot be read', async () => {
-    const dataDir = await createDataDir();
-    await writeCatalog(dataDir, [catalogLine(1)]);
-    const service = await startWithoutEncoder({ dataDir });
-    await writeCatalog(dataDir, [catalogLine(1), '{']);
-    service.clock.advance(1_000);
-    const detail = expect.stringContaining('line 2');
-    await expect.poll(async () => (await service.readiness()).conditions).toEqual([{ name: 'catalog', detail }]);
-    expect((await service.get(`/channel/${numberedChannelId(1)}`)).status).toBe(200);
   });
 
   test('is 503 while the service stops', async () => {

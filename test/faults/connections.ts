@@ -29,6 +29,8 @@ const HELD_MS = 1_000;
 
 const GET = 'GET / HTTP/1.1\r\nHost:a\r\n\r\n';
 const UNFINISHED = `GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(64 * KIB)}`;
+const LARGE_IMAGE = 'GET /UCPennantSample00000001A/tv.png HTTP/1.1\r\nHost: a\r\n\r\n';
+const TUNNEL = 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n';
 const POST_IN_CHUNKS = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
 const CHUNK_OF_ONE_BYTE = '1\r\nx\r\n';
 const CHUNK = `10000\r\n${'x'.repeat(64 * KIB)}\r\n`;
@@ -106,6 +108,29 @@ function attacksOf({ isLong }: FaultContext): readonly ConnectionAttack[] {
       bytes: POST_IN_CHUNKS + CHUNK,
       isEndless: true,
       maxGrowthBytes: 64 * MIB,
+    },
+    {
+      name: '400 connections that never finish their header',
+      connections: 400,
+      addressOf: anotherNetwork,
+      bytes: 'GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ',
+      maxGrowthBytes: 64 * MIB,
+    },
+    {
+      name: '400 tunnels',
+      connections: 400,
+      addressOf: anotherNetwork,
+      bytes: TUNNEL,
+      maxGrowthBytes: 64 * MIB,
+    },
+    {
+      name: '200 readers that do not read their image',
+      connections: 200,
+      addressOf: () => '127.0.0.1',
+      bytes: LARGE_IMAGE,
+      isReading: false,
+      isWaiting: true,
+      maxGrowthBytes: 128 * MIB,
     },
     {
       name: `${most} connections of one address with 64 KB of an unfinished header`,

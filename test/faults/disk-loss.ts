@@ -47,17 +47,6 @@ const DISK_FAULTS: readonly DiskFault[] = [
     mend: (dataDir) => chown(dataDir, UNPRIVILEGED, UNPRIVILEGED),
   },
   {
-    name: 'DATA_DIR that cannot be created, by an unprivileged user',
-    place: 'directory',
-    isSudden: false,
-    degraded: ['cache'],
-    break: async () => undefined,
-    async mend(dataDir) {
-      await mkdir(dataDir);
-      await chown(dataDir, UNPRIVILEGED, UNPRIVILEGED);
-    },
-  },
-  {
     name: 'DATA_DIR removed under the service',
     place: 'directory',
     isSudden: true,

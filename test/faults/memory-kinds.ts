@@ -16,15 +16,8 @@ export interface RequestKind {
 /** The next entry may be too large for the remaining space. */
 const FULL = 0.9;
 
-const SAMPLE = 'UCPennantSample00000001A';
-const SAMPLES = 8;
 const LONG = 200_000;
 const LONG_ENCODED = 5_000;
-const LONGEST_HOST = 250;
-
-function sampleId(number: number): string {
-  return `UCPennantSample0000000${(number % SAMPLES) + 1}A`;
-}
 
 function absentId(number: number): string {
   return numberedChannelId('a', number);
@@ -32,24 +25,6 @@ function absentId(number: number): string {
 
 /** Requests that the sample catalog can serve. */
 export const CATALOG_KINDS: readonly RequestKind[] = [
-  {
-    name: 'long hosts',
-    counts: [8_000, LONG],
-    request: (number) => ({
-      url: `/channel/${sampleId(number)}`,
-      headers: { host: `${number}.${'label.'.repeat(40)}`.slice(0, LONGEST_HOST) },
-    }),
-    statuses: [200],
-    fills: { micro_cache: FULL },
-  },
-  {
-    name: 'long queries',
-    counts: [8_000, LONG],
-    // Some are stored, and some are too long for it.
-    request: (number) => ({ url: `/channel/${SAMPLE}?junk=${number}-${'x'.repeat(number % 2 === 0 ? 1_800 : 7_800)}` }),
-    statuses: [200],
-    fills: { micro_cache: FULL },
-  },
   {
     name: 'clients that are refused',
     counts: [9_000, LONG],

@@ -6,8 +6,6 @@
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { clients } from './clients.ts';
-import { cluster } from './cluster.ts';
 import { connections } from './connections.ts';
 import { createContext, type Subject, unfinished } from './context.ts';
 import { crash } from './crash.ts';
@@ -19,17 +17,7 @@ import { createReport, loadAverage } from './report.ts';
 import { stops } from './stops.ts';
 
 /** Those that need a quiet machine, then the others: the longest first. */
-const SUBJECTS: readonly Subject[] = [
-  clients,
-  cluster,
-  connections,
-  floods,
-  heavyOriginals,
-  memory,
-  disk,
-  crash,
-  stops,
-];
+const SUBJECTS: readonly Subject[] = [connections, floods, heavyOriginals, memory, disk, crash, stops];
 /** Those that need no quiet machine wait for half of their time. */
 const OTHERS_AT_A_TIME = 3;
 

@@ -48,20 +48,6 @@ async function outputs(): Promise<string[]> {
   return Promise.all(files.toSorted().map(async (path) => `${path} ${(await stat(path)).mtimeMs}`));
 }
 
-test('a build writes only what has changed, and deletes what has no source', async () => {
-  expect(await (await npm(['run', 'build'])).ended).toBe(0);
-  const before = await outputs();
-  await writeFile(join(clone, 'dist/web/playground/former.js'), '');
-  await writeFile(join(clone, 'web/playground/added.svg'), '<svg/>');
-  await appendFile(join(clone, 'web/styles/base.css'), 'p { color: red; }\n');
-  expect(await (await npm(['run', 'build'])).ended).toBe(0);
-  const after = await outputs();
-  const names = (files: string[]) => files.map((file) => file.split(' ')[0]);
-  expect(names(before).filter((name) => !names(after).includes(name))).toEqual([]);
-  const written = after.filter((file) => !before.includes(file)).map((file) => /dist\/(\S+)/.exec(file)?.[1]);
-  expect(written).toEqual(['web/playground/added.svg', 'web/playground/pages.css']);
-});
-
 test.runIf(isRoot)('`npm start` needs no write access to a clone that was built', async () => {
   expect(await (await npm(['run', 'build'])).ended).toBe(0);
   const before = await outputs();

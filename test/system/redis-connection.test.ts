@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createRedisConnection, RedisUnavailable } from '../../src/lib/redis/connection.ts';
@@ -12,9 +11,6 @@ import { isInstalled } from '../helpers/installed.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { HANG_MS } from '../helpers/wait.ts';
-
-const COMMAND_TIMEOUT_MS = 40;
-const SILENCE_MS = 750;
 
 /** A connection with a movable clock: nothing times out and nothing is retried until the test moves the clock. */
 function open(url: string, connectTimeoutMs?: number) {
@@ -44,11 +40,6 @@ function failureOf(running: Promise<unknown>): Promise<unknown> {
     () => undefined,
     (reason: unknown) => reason,
   );
-}
-
-/** Commands are sent in the next turn of the event loop, and their time-out starts then. */
-async function sent(): Promise<void> {
-  await setImmediate();
 }
 
 /** A server that accepts connections and never responds. */
@@ -83,33 +74,6 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await write();
     expect(await server.command('DBSIZE')).toBe(0);
     expect(await server.command('INFO', 'keyspace')).toContain('db1:keys=');
-  });
-
-  test('a response that is late for its command only is no outage', async () => {
-    const { connection, changes, clock, write } = await connect(server.url);
-    server.freeze();
-    const writes = Array.from({ length: 50 }, () => failureOf(write()));
-    await sent();
-    clock.advance(COMMAND_TIMEOUT_MS);
-    expect(await Promise.all(writes)).toEqual(Array(50).fill(expect.any(RedisUnavailable)));
-    server.thaw();
-    await write();
-    clock.advance(SILENCE_MS);
-    expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 50, outages: 0 });
-    expect(changes).toEqual([]);
-  });
-
-  test('a reply that arrives while the event loop is blocked is in time, however late it is read', async () => {
-    const { connection, clock, write } = await connect(server.url);
-    server.freeze();
-    const writes = Array.from({ length: 50 }, write);
-    await sent();
-    clock.advance(COMMAND_TIMEOUT_MS - 1);
-    server.thaw();
-    blockUntilReplied(server);
-    clock.advance(COMMAND_TIMEOUT_MS);
-    await Promise.all(writes);
-    expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 0, outages: 0 });
   });
 
   test('a password is used', async () => {
@@ -161,12 +125,6 @@ describe('without a redis-server', () => {
     expect(connection.stats().timeouts).toBe(0);
   });
 });
-
-/** Blocks this process. A server replies to earlier commands first. */
-function blockUntilReplied({ socketPath }: RedisServer): void {
-  execFileSync('redis-cli', ['-s', socketPath, '--raw', 'PING'], { stdio: 'ignore' });
-  execFileSync('redis-cli', ['-s', socketPath, '--raw', 'PING'], { stdio: 'ignore' });
-}
 
 /** A self-signed certificate for 127.0.0.1. */
 async function createCertificate(): Promise<{ cert: string; key: string }> {

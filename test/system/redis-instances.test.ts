@@ -214,17 +214,4 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     expect([statuses(before), statuses(during)]).toEqual([{ 200: 4 }, { 200: 6, 429: 24 }]);
     expect(statuses(after)).toEqual({ 429: 30 });
   });
-
-  test('start without it, and use it when it becomes available', async () => {
-    await server.stop();
-    const instance = await startInstance(server.url);
-    const responses = await Promise.all(Array.from({ length: 15 }, () => instance.get(`/api/channel/${SAMPLE}`)));
-    expect(statuses(responses)).toEqual({ 200: 10, 429: 5 });
-    expect(await instance.readiness()).toMatchObject({
-      ready: true,
-      conditions: [{ name: 'redis', detail: expect.stringContaining('ECONNREFUSED') }],
-    });
-    await server.start();
-    await reconnect(instance);
-  });
 });

@@ -141,12 +141,4 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(expiresAtMs - limit.windowMs).toBeGreaterThanOrEqual(Math.floor(Math.max(...times) / 1000));
     expect(expiresAtMs - limit.windowMs).toBeLessThanOrEqual(nowUs / 1000);
   });
-
-  test('sends its script again to a server that has lost it', async () => {
-    const limiter = createRedisRateLimiter({ connection: connections[0] as RedisConnection });
-    const limit = { requests: 10, windowMs: HOUR_MS };
-    await limiter.hit('192.0.2.1', limit);
-    await server.command('SCRIPT', 'FLUSH');
-    expect(await limiter.hit('192.0.2.1', limit)).toMatchObject({ isAllowed: true, remaining: 8 });
-  });
 });

@@ -27,10 +27,4 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     const leftMs = Number(await server.command('PTTL', 'pennant:channel1:UC'));
     expect(Math.round(leftMs / 3_600_000)).toBe(7 * 24);
   });
-
-  test('an entry with a lifetime below a millisecond is not stored', async () => {
-    const store = createStore();
-    await store.set('short', 'text', 0.4);
-    expect(await store.get('short')).toBeUndefined();
-  });
 });

@@ -1,5 +1,5 @@
 import axe, { type AxeResults } from 'axe-core';
-import type { Browser, BrowserContextOptions, Page, Route } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, vi } from 'vitest';
 import { startTestApp } from '../../test/helpers/app.ts';
 import { createRunningClock } from '../../test/helpers/clock.ts';
@@ -142,16 +142,4 @@ export async function changeRecords(page: Page, changes: Record<string, unknown>
     const response = await route.fetch();
     await route.fulfill({ response, json: { ...(await response.json()), ...changes } });
   });
-}
-
-/** Holds a request of the page until the test releases it. */
-export function createHold() {
-  const reached = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  async function handle(route: Route): Promise<void> {
-    reached.resolve();
-    await released.promise;
-    await route.continue();
-  }
-  return { handle, reached: reached.promise, release: released.resolve };
 }

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type BrowsedService, createHold, factOf, hasBrowser, startBrowsedService, useBrowser } from './browser.ts';
+import { type BrowsedService, factOf, hasBrowser, startBrowsedService, useBrowser } from './browser.ts';
 
 /* What a page looks like while it loads, and with the colours of the visitor's own theme. */
 
@@ -62,33 +62,6 @@ describe.skipIf(!hasBrowser).each(Object.keys(PAGES) as (keyof typeof PAGES)[])(
     expect(await page.evaluate('window.shift')).toBeLessThan(MAX_SHIFT);
   });
 });
-
-/** Changes of single pixels, such as a name that gets its own font size. */
-const MAX_SMALL_SHIFT = 0.005;
-const FIRST_PAINT = `new Promise((resolve) => {
-  new PerformanceObserver(resolve).observe({ type: 'paint', buffered: true });
-}).then(() => undefined)`;
-
-describe.skipIf(!hasBrowser).each(['/playground/', '/playground/?channel=@lanternhours'])(
-  'the playground at %s',
-  (path) => {
-    test.each([390])('does not move when its script comes late, at %i pixels', async (width) => {
-      const context = await used.browser.newContext({ viewport: { width, height: 850 } });
-      onTestFinished(() => context.close());
-      const page = await context.newPage();
-      const script = createHold();
-      await page.route('**/playground.js', script.handle);
-      await page.addInitScript(OBSERVE);
-      await page.goto(service.consoleOrigin + path, { waitUntil: 'commit' });
-      await script.reached;
-      await page.evaluate(FIRST_PAINT);
-      script.release();
-      await page.locator('.face img, #hero-image').first().waitFor();
-      await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
-      expect(await page.evaluate('window.shift')).toBeLessThan(MAX_SMALL_SHIFT);
-    });
-  },
-);
 
 describe.skipIf(!hasBrowser)('with forced colors', () => {
   test('the playground shows which option, device and tab is chosen', async () => {

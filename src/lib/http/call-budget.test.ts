@@ -77,33 +77,3 @@ describe('a budget with one client', () => {
     expect(next.granted).toBe(1);
   });
 });
-
-describe('a budget with several clients', () => {
-  it('rejects calls of the client with the most calls if too many wait', async () => {
-    const hog = ask('hog', 120);
-    const stranger = ask('stranger', 5);
-    await pass(0);
-    expect(hog.refusals).toHaveLength(5);
-    await pass(2_000);
-    expect(stranger.granted).toBe(5);
-    expect(hog.granted).toBe(115);
-  });
-
-  it('admits every new client while two clients call all the time, and is never exceeded', async () => {
-    ask('former', 100);
-    await pass(0);
-    const hogs = [ask('first hog', 10), ask('second hog', 10)] as const;
-    const strangers: Asked[] = [];
-    for (let tenths = 0; tenths < 300; tenths += 1) {
-      ask('first hog', 3, hogs[0]);
-      ask('second hog', 10, hogs[1]);
-      if (tenths % 10 === 0) strangers.push(ask(`stranger ${tenths}`, 3));
-      await pass(100);
-    }
-    await pass(2_000);
-    expect(strangers.map(({ granted }) => granted)).toEqual(strangers.map(() => 3));
-    // A client that asks for three times as much does not get more.
-    expect(Math.abs(hogs[0].granted - hogs[1].granted)).toBeLessThan(10);
-    expect(hogs[0].granted + hogs[1].granted + 3 * strangers.length).toBeLessThanOrEqual(32 * 10);
-  });
-});

@@ -77,15 +77,6 @@ describe('a request', () => {
     expect(await asked).toBe(500);
     expect(upstream.requests).toHaveLength(1);
   });
-
-  it('takes no turn and is not sent while the other side refuses', async () => {
-    upstream.response(respondWithStatus(429));
-    const refused = 'YouTube refuses this service at the moment.';
-    for (const key of ['first', 'second']) {
-      expect(await failureOf(get(key))).toMatchObject({ message: refused, retryAfterMs: 60_000 });
-    }
-    expect(upstream.requests).toHaveLength(1);
-  });
 });
 
 it.each([

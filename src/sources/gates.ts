@@ -26,7 +26,7 @@ export type GateName = keyof typeof LABELS;
 export type SourceGates = (name: GateName) => Gate;
 
 interface GatesOptions {
-  readonly runtime: Pick<Runtime, 'clock' | 'logger' | 'failureLog' | 'metrics'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'logger' | 'metrics'>;
   /** Of each source. */
   readonly callsPerSecond: number;
 }
@@ -41,7 +41,7 @@ const PREDICATES: Record<FailureCause, string> = {
 
 /** The gates of all sources and of the image hosts. Each logs once when its breaker opens, and once when it closes. */
 export function createGates({ runtime, callsPerSecond }: GatesOptions) {
-  const { clock, logger, failureLog, metrics } = runtime;
+  const { clock, logger, metrics } = runtime;
   const gates: { readonly source: string; readonly name: GateName; readonly gate: Gate }[] = [];
 
   function describe(name: GateName, { cause, detail, sinceMs, untilMs }: BreakerState): string {
@@ -55,8 +55,7 @@ export function createGates({ runtime, callsPerSecond }: GatesOptions) {
       return;
     }
     const message = describe(name, state);
-    // The request that opened it needs no other line.
-    failureLog.report({ level: 'warn', key: message, message, fields: { source: name, cause: state.cause } });
+    logger.warn({ source: name, cause: state.cause }, message);
   }
 
   new Gauge({

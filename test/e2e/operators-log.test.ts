@@ -67,6 +67,7 @@ describe('the log', () => {
     const searchFor = (number: number) => service.get(`/api/search?q=nobody${number}`);
     // One after another, and more than it takes to open the breaker.
     for (let number = 0; number < 8; number += 1) expect((await searchFor(number)).status).toBe(503);
+    expect(lines.filter(({ msg }) => msg === 'source failed')).toHaveLength(1);
     expect(messages()).toEqual([
       expect.stringMatching(/^YouTube’s search cannot be reached from this machine since .* \(.*ECONNREFUSED/),
     ]);

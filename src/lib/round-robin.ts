@@ -58,13 +58,13 @@ interface Taker<T, R> extends PromiseWithResolvers<Taken<T, R>> {
 export function createRoundRobin<T, R>(options: RoundRobinOptions): RoundRobin<T, R> {
   const { maxWaitMs, clock, refusal } = options;
   /** In the order of their arrival. */
-  const waiting: Entry<T, R>[] = [];
+  const waiting = new Set<Entry<T, R>>();
   /** None of them wants what waits. */
   const takers: Taker<T, R>[] = [];
   let lastTurn = 0;
 
-  const ofNetwork = ({ network }: ClientKeys) => waiting.filter(({ client }) => client.network === network);
-  const ofClient = ({ key }: ClientKeys) => waiting.filter(({ client }) => client.key === key);
+  const ofNetwork = ({ network }: ClientKeys) => [...waiting].filter(({ client }) => client.network === network);
+  const ofClient = ({ key }: ClientKeys) => [...waiting].filter(({ client }) => client.key === key);
 
   function add(client: ClientKeys, work: T): Entry<T, R> {
     lastTurn += 1;
@@ -72,15 +72,8 @@ export function createRoundRobin<T, R>(options: RoundRobinOptions): RoundRobin<T
     const clientTurn = ofClient(client)[0]?.clientTurn ?? lastTurn;
     const submittedAtMs = clock.monotonic();
     const entry = { client, work, submittedAtMs, networkTurn, clientTurn, ...Promise.withResolvers<R>() };
-    waiting.push(entry);
+    waiting.add(entry);
     return entry;
-  }
-
-  /** False if it no longer waits. */
-  function remove(entry: Entry<T, R>): boolean {
-    const at = waiting.indexOf(entry);
-    if (at !== -1) waiting.splice(at, 1);
-    return at !== -1;
   }
 
   function moveToEnd(client: ClientKeys): void {
@@ -90,13 +83,13 @@ export function createRoundRobin<T, R>(options: RoundRobinOptions): RoundRobin<T
   }
 
   function findNext(isWanted: (work: T) => boolean): Entry<T, R> | undefined {
-    const wanted = waiting.filter(({ work }) => isWanted(work));
+    const wanted = [...waiting].filter(({ work }) => isWanted(work));
     return wanted.sort((a, b) => a.networkTurn - b.networkTurn || a.clientTurn - b.clientTurn)[0];
   }
 
   function begin(entry: Entry<T, R>): Taken<T, R> {
     const { client, work, submittedAtMs, resolve, reject } = entry;
-    remove(entry);
+    waiting.delete(entry);
     moveToEnd(client);
     return {
       work,
@@ -115,29 +108,31 @@ export function createRoundRobin<T, R>(options: RoundRobinOptions): RoundRobin<T
     taker.resolve(begin(entry));
   }
 
+  /** Work that was taken stays. */
+  function leave(entry: Entry<T, R>, reason: () => AppError): void {
+    if (waiting.delete(entry)) entry.reject(reason());
+  }
+
   /** On a tie, the newcomer is refused. */
   function refuseOne(newcomer: ClientKeys): void {
-    const network = largestGroup(waiting, ({ client }) => client.network, newcomer.network);
+    const network = largestGroup([...waiting], ({ client }) => client.network, newcomer.network);
     const entry = largestGroup(network, ({ client }) => client.key, newcomer.key).at(-1);
-    if (entry !== undefined && remove(entry)) entry.reject(refusal());
+    if (entry !== undefined) leave(entry, refusal);
   }
 
   return {
     get size() {
-      return waiting.length;
+      return waiting.size;
     },
     async submit(client, work, signal, maxLength) {
       if (signal.aborted) throw abortError(signal);
       const entry = add(client, work);
-      const leave = (reason: AppError) => {
-        if (remove(entry)) entry.reject(reason);
-      };
-      const onAbort = () => leave(abortError(signal));
-      const cancelLimit = clock.after(maxWaitMs, () => leave(refusal()));
+      const onAbort = () => leave(entry, () => abortError(signal));
+      const cancelLimit = clock.after(maxWaitMs, () => leave(entry, refusal));
       signal.addEventListener('abort', onAbort, { once: true });
       try {
         giveToTaker(entry);
-        if (waiting.length > maxLength) refuseOne(client);
+        if (waiting.size > maxLength) refuseOne(client);
         return await entry.promise;
       } finally {
         cancelLimit();

@@ -9,7 +9,7 @@ import { createMicroCache } from '../http/response/micro-cache.ts';
 import type { PublicListener } from '../http/server.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
-import { createImageService } from '../images/images.ts';
+import { createImageService } from '../images/image-service.ts';
 import { createOriginals } from '../images/originals.ts';
 import { startBackgroundWork } from '../lib/background-work.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';

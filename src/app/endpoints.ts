@@ -9,7 +9,7 @@ import { channelBatchRoute } from '../http/routes/channel-batches.ts';
 import { imageRoutes } from '../http/routes/channel-images.ts';
 import { channelRoutes, searchRoute } from '../http/routes/channels.ts';
 import { withDocuments } from '../http/routes/documents.ts';
-import type { ImageService } from '../images/images.ts';
+import type { ImageService } from '../images/image-service.ts';
 
 export interface EndpointsOptions {
   readonly config: Config;

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors.ts';
 import { FORMAT_NAMES, type Format, findFormat, formatRow } from '../../domain/formats.ts';
 import { type ChannelRef, channelIdRef, isChannelId, refsOfBareIdentifier } from '../../domain/identifier.ts';
 import { isVariant, MAX_PADDED_SQUARE_PX, VARIANTS, type Variant } from '../../domain/variants.ts';
-import type { Image, ImageRequest, ImageService } from '../../images/images.ts';
+import type { Image, ImageRequest, ImageService } from '../../images/image-service.ts';
 import { quoted } from '../../lib/printable.ts';
 import { acceptedFormats, acceptsOnlyJson } from '../request/accept.ts';
 import {

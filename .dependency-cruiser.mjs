@@ -1,6 +1,5 @@
 /**
- * Which folder of `src` may import which (docs/architecture.md). The registry of sources may import more: it is
- * listed separately. Tests may import everything.
+ * Which folder of `src` may import which. The registry of sources may import more: it is listed separately. Tests may import everything.
  */
 const ROOMS = {
   domain: [],

@@ -33,7 +33,7 @@ function verdictOf({ isMet }: Row): string {
 }
 
 /** Columns as wide as their widest cell. The first line is the head. */
-export function formatColumns(lines: ReadonlyArray<readonly string[]>): string {
+function formatColumns(lines: ReadonlyArray<readonly string[]>): string {
   const [head = [], ...body] = lines;
   const widths = head.map((_heading, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const format = (line: readonly string[]) =>

@@ -54,35 +54,12 @@ describe('the cache in front of a store that instances share', () => {
     expect(await loaded).toMatchObject({ value: 'undefined', outcome: { kind: 'miss' } });
   });
 
-  test('returns what the store has lost if the load fails, until the next load succeeds', async () => {
-    const { clock, store, first } = setUpTwo();
-    await first.get('k', load('a'), WAIT);
-    store.entries.clear();
-    clock.advance(COMPARE_MS);
-    const stale = { value: 'a', outcome: { kind: 'stale', ttlMs: -1_000 } };
-    expect(await first.get('k', fail, AT_ONCE)).toMatchObject(stale);
-    expect(await first.getCached('k')).toMatchObject(stale);
-    expect(await first.get('k', load('b'), AT_ONCE)).toMatchObject(stale);
-    clock.advance(60_000);
-    expect((await first.get('k', load('b'), AT_ONCE)).value).toBe('b');
-  });
-
   test('does not return an absence that the store has lost', async () => {
     const { clock, store, first } = setUpTwo();
     await first.get('k', async () => ({ value: 'none', graceMs: 0 }), WAIT);
     store.entries.clear();
     clock.advance(COMPARE_MS);
     await expect(first.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
-  });
-
-  test('keeps what is in memory while the store fails, and loads what is not', async () => {
-    const { clock, store, first } = setUpTwo();
-    await first.get('k', load('a'), WAIT);
-    store.get = () => Promise.reject(new Error('down'));
-    clock.advance(COMPARE_MS);
-    expect(await first.get('k', load('b'), WAIT)).toMatchObject({ value: 'a', outcome: { kind: 'hit' } });
-    expect((await first.getCached('k'))?.value).toBe('a');
-    expect((await first.get('other', load('b'), WAIT)).value).toBe('b');
   });
 });
 

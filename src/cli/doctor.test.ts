@@ -78,14 +78,4 @@ describe('the doctor', () => {
     expect(stdout).toContain('[2J');
     expect(stdout).not.toMatch(/(?!\n)\p{Cc}/u);
   });
-
-  it.each([
-    [[], '@handle|ID|username is missing'],
-    [['!'], 'not a channel ID'],
-    [['@a', '--frobnicate'], 'frobnicate'],
-  ])('refuses the arguments %j without a call', async (args, reason) => {
-    await startUpstream();
-    expect(await doctor(...args)).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(reason) });
-    expect(replay.calls).toEqual([]);
-  });
 });

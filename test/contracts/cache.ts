@@ -87,18 +87,6 @@ export function describeCache(name: string, createData: () => Promise<StoredData
       expect((await cache.get('k', load('a'), WAIT)).outcome.kind).toBe('miss');
     });
 
-    test('a first load that fails for its key is not tried again for 15 s', async () => {
-      await expect(cache.get('k', failForKey, WAIT)).rejects.toMatchObject({ retryAfterMs: 15_000 });
-      clock.advance(14_999);
-      await expect(cache.get('k', load('a'), WAIT)).rejects.toMatchObject({
-        code: 'upstream_invalid',
-        retryAfterMs: 1,
-      });
-      expect((await cache.get('other', load('b'), WAIT)).value).toBe('b');
-      clock.advance(1);
-      expect((await cache.get('k', load('a'), WAIT)).value).toBe('a');
-    });
-
     test('a fresh value is a hit with what is left of its freshness; a stale one is reloaded with the former value', async () => {
       expect((await cache.get('k', load('a'), WAIT)).outcome).toMatchObject({ kind: 'miss', isStored: true });
       clock.advance(HOUR_MS - 1);

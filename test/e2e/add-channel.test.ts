@@ -6,7 +6,6 @@ import { startTestApp } from '../helpers/app.ts';
 import { writeCatalog } from '../helpers/catalog.ts';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { decodeImage } from '../helpers/image.ts';
-import { OWN_RESPONSES, readResponses } from '../helpers/replay-responses.ts';
 import { type ReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { runInProcess } from '../helpers/run-command.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -88,16 +87,6 @@ describe('pennant add', () => {
     expect(stderr).toMatch(
       /^Missing: .*country.*, banner, avatar\. A request failed, .*\. Run the command again later\.\n$/,
     );
-  });
-
-  it('reports nothing about a country that has no code', async () => {
-    const responses = readResponses(OWN_RESPONSES).map((response) => ({
-      ...response,
-      text: response.text.replaceAll('United Kingdom', 'Kosovo'),
-    }));
-    env.YOUTUBE_ORIGIN = (await startReplayForTest({ responses })).origin;
-    expect(await add(ID)).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(JSON.parse(await channels())).toMatchObject({ country: null, viewCount: '312530935570' });
   });
 
   it('needs a source besides the catalog', async () => {

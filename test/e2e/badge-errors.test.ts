@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { BADGE_IMAGE_MS } from '../../src/http/routes/badges.ts';
 import { startForTest, type TestApp, type TestAppOptions, useTestApp } from '../helpers/app.ts';
 import { createHeldSource, createStub, HELD_CHANNEL_ID, HELD_HANDLE } from '../helpers/fake-source.ts';
-import { recordLog } from '../helpers/log.ts';
 
 /* A badge never breaks a page: GitHub's image proxy, and others, show nothing of a response with another status than 200. */
 
@@ -131,18 +130,4 @@ test('an error that concerns no badge is JSON: the rate limit, a method, malform
   expect(await ask(`/youtube/channel/likes/${SAMPLE}`)).toEqual([404, 'application/problem+json']);
   for (let at = 4; at < 10; at += 1) expect((await ask(path))[0]).toBe(200);
   expect(await ask(path)).toEqual([429, 'application/problem+json']);
-});
-
-test('metrics and the log have the 404 of a badge, and not its 200 or 304', async () => {
-  const { lines, logger } = recordLog();
-  const service = await startForTest({ logger, env: { ACCESS_LOG: 'on' } });
-  const url = '/api/badge/@nobodyhasthisone.svg';
-  const { headers } = await service.get(url);
-  expect((await service.get(url, { 'if-none-match': headers.etag ?? '' })).status).toBe(304);
-  const route = '/api/badge/:identifier.svg';
-  const counts = [404, 200, 304].map((status) =>
-    service.metric(`pennant_http_requests_total{route="${route}",status="${status}"}`),
-  );
-  expect(await Promise.all(counts)).toEqual([2, undefined, undefined]);
-  expect(lines.filter((line) => line.route === route).map(({ status }) => status)).toEqual([404, 404]);
 });

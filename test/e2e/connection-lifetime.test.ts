@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startTestApp, type TestApp, useTestApp } from '../helpers/app.ts';
+import { startForTest, type TestApp, type TestAppOptions, useTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createHeldSource, HELD_CHANNEL_ID, type HeldSource } from '../helpers/fake-source.ts';
 import { openConnection, readResponses, readUntilClosed } from '../helpers/raw-http.ts';
@@ -20,23 +20,9 @@ interface Listening {
   readonly port: number;
 }
 
-async function start(options: Parameters<typeof startTestApp>[0] = {}): Promise<Listening> {
-  const service = await startTestApp(options);
-  let isClosed = false;
-  const close = service.close;
-  onTestFinished(() => (isClosed ? undefined : close()));
-  await service.app.http.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = service.app.http.server.address() as AddressInfo;
-  return {
-    port,
-    service: {
-      ...service,
-      close() {
-        isClosed = true;
-        return close();
-      },
-    },
-  };
+async function start(options: TestAppOptions = {}): Promise<Listening> {
+  const service = await startForTest(options);
+  return { service, port: await service.listen() };
 }
 
 async function startHeld(): Promise<Listening & { source: HeldSource }> {

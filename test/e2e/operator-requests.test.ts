@@ -40,20 +40,6 @@ describe('a request of the playground on the private listener', () => {
     expect((await ask(service, RECORD, OWN, 'HEAD')).status).toBe(200);
   });
 
-  it('gets the errors of the public listener', async () => {
-    const service = await startWithoutEncoder({ env: { BASE_URL: PROXY } });
-    const errors: [path: string, method: string, status: number, code: string][] = [
-      ['/api/channel/nobodyhere?type=handle', 'GET', 404, 'channel_not_found'],
-      ['/%zz', 'GET', 400, 'malformed_request'],
-      ['/nowhere/at/all', 'GET', 404, 'route_not_found'],
-      [RECORD, 'POST', 405, 'method_not_allowed'],
-    ];
-    for (const [path, method, status, code] of errors) {
-      const response = await ask(service, path, OWN, method);
-      expect([path, response.status, response.json().code]).toEqual([path, status, code]);
-    }
-  });
-
   it('is refused to pages of other origins, and at names that no setting allows', async () => {
     const service = await startWithoutEncoder();
     const requests: [what: string, headers: Readonly<Record<string, string>>][] = [

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { startForTest, type TestApp } from '../helpers/app.ts';
-import { sendRaw } from '../helpers/raw-http.ts';
 
 async function start(env: Record<string, string> = {}): Promise<TestApp> {
   return startForTest({ env: { RATE_LIMIT_OVERRIDES: '', ...env } });
@@ -82,17 +81,6 @@ describe('the rate limit', () => {
     const careful = await start();
     expect(await left(careful, '203.0.113.1')).toBe('9');
     expect(await left(careful, '203.0.113.2')).toBe('8');
-  });
-
-  test('counts a CONNECT for the client behind a trusted proxy', async () => {
-    const service = await start({ TRUST_PROXY: '127.0.0.0/8', BASE_URL: 'http://pennant.test', RATE_LIMIT: '1/30' });
-    const port = await service.listen();
-    const connect = async (client: string) =>
-      (await sendRaw(port, `CONNECT a:1 HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${client}\r\n\r\n`)).status;
-    expect(await connect('203.0.113.1')).toBe(405);
-    expect(await connect('203.0.113.1')).toBe(429);
-    expect(await connect('203.0.113.2')).toBe(405);
-    expect((await service.get('/', { 'x-forwarded-for': '203.0.113.2' })).status).toBe(429);
   });
 
   test('differs for clients in RATE_LIMIT_OVERRIDES, and is absent for unlimited ones', async () => {

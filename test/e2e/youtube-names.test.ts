@@ -34,8 +34,6 @@ async function start(env: Record<string, string> = {}, givenDir?: string): Promi
   ({ service, replay } = running);
 }
 
-/** The pages that YouTube was asked to resolve. */
-const resolved = () => replay.callsTo('resolve').map(({ body }) => decodeURIComponent(String(body?.url)));
 const pageOf = (name: string) => `https://www.youtube.com/@${name}`;
 const byHandle = (name: string) => service.getLater(`/api/channel/${encodeURIComponent(name)}?type=handle`);
 
@@ -61,13 +59,6 @@ describe('the handle in a record', () => {
     expect((await byHandle('BellRockLight')).headers['cache-status']).toMatch(/^pennant; hit/);
     expect(replay.callsTo('resolve')).toEqual([]);
     expect(replay.callsTo('browse')).toHaveLength(1);
-  });
-
-  it('is as old as the record', async () => {
-    await service.get(`/api/channel/${LIGHTHOUSE}`);
-    service.clock.advance(HOUR_MS + 1);
-    await byHandle('BellRockLight');
-    expect(resolved()).toEqual([pageOf('BellRockLight')]);
   });
 
   it('replaces "no such channel", and the channel that had it before', async () => {

@@ -27,7 +27,7 @@ export interface FaultContext {
   readonly isLong: boolean;
   /** Duration of an attack. */
   readonly attackMs: number;
-  /** Runs an attack and adds the result to the table. */
+  /** Runs an attack and reports the result. */
   measure(subject: string, attack: string, attempt: () => Promise<Outcome>): Promise<void>;
   newDirectory(): Promise<string>;
   /** A service as `npm start` starts it. It is killed when the subject ends, in any case. */

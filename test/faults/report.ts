@@ -1,7 +1,6 @@
 import { loadavg } from 'node:os';
-import { formatColumns } from '../../bench/report.ts';
 
-/** One row of the table: an attack and its result. */
+/** An attack and its result. */
 export interface Row {
   readonly subject: string;
   readonly attack: string;
@@ -29,7 +28,6 @@ export interface Report {
   violations(): number;
   /** Attacks that lost nothing but took too much time or memory. */
   missedBounds(): number;
-  table(): string;
 }
 
 /** @param print gets each line */
@@ -54,17 +52,6 @@ export function createReport(print: (line: string) => void): Report {
     rows: () => rows.length,
     violations: () => rows.filter(({ verdict }) => verdict === 'VIOLATED').length,
     missedBounds: () => rows.filter(({ verdict }) => verdict === 'missed').length,
-    table() {
-      const bySubject = Object.values(Object.groupBy(rows, ({ subject }) => subject)).flatMap((group) => group ?? []);
-      const lines = bySubject.map((row) => [
-        row.subject,
-        row.attack,
-        row.measured,
-        row.seconds.toFixed(0),
-        row.verdict,
-      ]);
-      return formatColumns([HEADINGS, ...lines]);
-    },
   };
 }
 
@@ -72,8 +59,6 @@ function verdictOn(faults: readonly string[], exceeded: readonly string[]): Row[
   if (faults.length > 0) return 'VIOLATED';
   return exceeded.length > 0 ? 'missed' : 'held';
 }
-
-const HEADINGS: readonly string[] = ['subject', 'what was done', 'what came of it', 's', 'verdict'];
 
 /** The load of the machine by other processes, which is needed to judge a missed time. */
 export function loadAverage(): string {

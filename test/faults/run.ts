@@ -1,5 +1,5 @@
 /**
- * The fault suite: attacks the service as real processes on loopback, and prints a table of attacks and results.
+ * The fault suite: attacks the service as real processes on loopback, and prints each attack with its result.
  * `node test/faults/run.ts [--long] [--losses-only] [--only TEXT]… [SUBJECT…]`. The exit code is 1 if anything was lost
  * or a bound on time or memory was missed. With `--losses-only`, missed bounds are reported but do not change the exit
  * code, for busy machines. `--only` selects attacks with one of the texts in their name.
@@ -23,7 +23,7 @@ const OTHERS_AT_A_TIME = 3;
 
 await runSubjects(SUBJECTS);
 
-/** Runs the attacks that the command line selects, prints the table, and ends the process. */
+/** Runs the attacks that the command line selects, prints their results, and ends the process. */
 async function runSubjects(subjects: readonly Subject[]): Promise<never> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -80,7 +80,6 @@ async function runSubjects(subjects: readonly Subject[]): Promise<never> {
     console.error('No attack has such a name.');
     process.exit(2);
   }
-  console.log(`\n${report.table()}\n`);
   const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0);
   console.log(
     `${report.violations()} violations, ${report.missedBounds()} bounds missed, ${seconds} s, ${loadAverage()}`,

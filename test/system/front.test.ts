@@ -61,19 +61,6 @@ describeWithNginx('the instance', () => {
     expect(found.size).toBe(1);
   });
 
-  test.each([
-    ['channels', (number: string) => `/channel/${ID.slice(0, -4)}${number}`],
-    ['lists', (number: string) => `/api/channels?ids=@a,@list${number}`],
-    ['searches', (number: string) => `/api/search?q=${number}`],
-  ])('differs between %s', async (_what, pathOf) => {
-    const counts = [0, 0, 0];
-    for (let index = 0; index < 150; index += 1) {
-      const instance = (await instanceFor(pathOf(String(index).padStart(4, '0')))) as number;
-      counts[instance] = (counts[instance] as number) + 1;
-    }
-    expect(Math.min(...counts)).toBeGreaterThan(20);
-  });
-
   test('is another one when the first cannot be reached; a request that got a response is not repeated', async () => {
     instances.handler = (request) => request.socket.destroy();
     const failed = await ask(`/channel/${ID}`);

@@ -53,19 +53,6 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
     ).toEqual(sections);
   });
 
-  test.each(['playground/api.html', 'guide/operating.html'])(
-    'names the column of each cell where cells stand below each other: %s',
-    async (path) => {
-      const { page } = await visitPlayground(used);
-      await page.setViewportSize({ width: 390, height: 900 });
-      await page.goto(`${used.service.consoleOrigin}/${path}`);
-      const heads = await page.locator('th').allTextContents();
-      const named = await page.locator('td:not(:empty)').evaluateAll(namesBefore);
-      expect(named.length).toBeGreaterThan(heads.length);
-      expect(new Set(named)).toEqual(new Set(heads.map((head) => `"${head}: "`)));
-    },
-  );
-
   test('wraps long texts, but no numbers, and a long description scrolls', async () => {
     const { page } = await visitPlayground(used);
     await changeRecords(page, LONG);
@@ -121,14 +108,6 @@ test.skipIf(!hasBrowser)('the playground can be used with the keyboard only', as
 function directionOf(element: unknown): string {
   const { getComputedStyle } = globalThis as unknown as { getComputedStyle(of: unknown): { direction: string } };
   return getComputedStyle(element).direction;
-}
-
-/** What the style sheet writes before each element's text. */
-function namesBefore(elements: unknown[]): string[] {
-  const { getComputedStyle } = globalThis as unknown as {
-    getComputedStyle(of: unknown, pseudo: string): { content: string };
-  };
-  return elements.map((element) => getComputedStyle(element, '::before').content);
 }
 
 /** The lines that the text of each element takes. */

@@ -62,14 +62,6 @@ describe('when all places are taken', () => {
     expect(areOpen(open('c1'), first, second)).toEqual([true, false, true]);
   });
 
-  it('a connection makes room that has sent its last response, and waits for its client to close it', () => {
-    const { open } = start(2);
-    const [first, second] = [open('a1'), open('b1')] as const;
-    for (const { ask } of [first, second]) ask();
-    second.socket.end();
-    expect(areOpen(open('c1'), first, second)).toEqual([true, true, false]);
-  });
-
   it('connections without an owner stay, and take the places of idle connections', () => {
     const { open } = start(3);
     const proxies = [open(undefined), open(undefined)];

@@ -36,8 +36,8 @@ export function channelBatchRoute({ channelBatches, urlForm }: ChannelBatchRoute
     tag: 'channels',
     summary: 'The metadata of up to 50 channels',
     description:
-      'A result has the record as `channel`, or an `error`, also for an identifier that cannot be right. A batch counts as one request of the limit. Fresh records are ' +
-      'returned, and at most ten other channels are loaded. The rest have a stale record, or the error ' +
+      'A result has the record as `channel`, or an `error`, also for an identifier that cannot be right. A batch counts as one ' +
+      'request of the limit. At most ten channels without a fresh record are loaded. The rest have a stale record, or the error ' +
       '`upstream_unavailable`: request them again. `max-age` is the shortest of all results; a 5xx is `no-store`.',
     query: BATCH_QUERY,
     returns: 'Batch',

@@ -122,8 +122,7 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint[] {
 type ImageQuery = Values<typeof IMAGE_QUERY>;
 
 const DESCRIPTION =
-  'Crops are centred parts of the original, which is never enlarged. With both `width` and `height`, the image is the ' +
-  'largest rectangle of that ratio inside the crop, scaled down to fit. Path and parameters must not contradict each other. ' +
+  'Crops are centred parts of the original, which is never enlarged. Path and parameters must not contradict each other. ' +
   'A channel ID may have an extension for the format.';
 
 /** The extensions that a path may end in, for messages. */

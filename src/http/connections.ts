@@ -74,7 +74,7 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
 
   return {
     open(socket) {
-      const { key, network, limit, isOfProxy } = clients.identify(socket.remoteAddress ?? '', undefined);
+      const { key, network, limit, isOfProxy } = clients.identify(socket, undefined);
       // The requests of a trusted proxy come from different clients, and it does not pipeline them.
       if (isOfProxy) return openConnections.add(socket, undefined);
       openConnections.add(socket, { key, network, maxConnections: maxConnectionsOf(limit, defaultLimit) });

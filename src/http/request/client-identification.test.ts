@@ -16,12 +16,14 @@ const clients = createClientIdentification({
 });
 
 function addressBehindProxy(forwardedFor: string | string[] | undefined): string {
-  return clients.identify(PROXY, forwardedFor).address;
+  return clients.identify({ remoteAddress: PROXY }, forwardedFor).address;
 }
 
 describe('the client of a connection that is not from a trusted proxy', () => {
   it('is the peer of the connection, whatever X-Forwarded-For contains', () => {
-    expect(clients.identify('203.0.113.7', '198.51.100.1')).toMatchObject({ address: '203.0.113.7' });
+    expect(clients.identify({ remoteAddress: '203.0.113.7' }, '198.51.100.1')).toMatchObject({
+      address: '203.0.113.7',
+    });
   });
 
   it.each([
@@ -33,7 +35,7 @@ describe('the client of a connection that is not from a trusted proxy', () => {
     ['fe80::1%eth0', 'fe80::1', 'fe80::/64'],
     ['', '', ''],
   ])('%s has the address %s and counts as %s', (socketAddress, address, key) => {
-    expect(clients.identify(socketAddress, undefined)).toMatchObject({ address, key });
+    expect(clients.identify({ remoteAddress: socketAddress }, undefined)).toMatchObject({ address, key });
   });
 });
 
@@ -93,7 +95,7 @@ describe('the network of a client', () => {
     ['2001:db8:17:ffff::1', '2001:db8:17::/48'],
     ['unix:', 'unix:'],
   ])('%s is in %s', (address, network) => {
-    expect(clients.identify(address, undefined).network).toBe(network);
+    expect(clients.identify({ remoteAddress: address }, undefined).network).toBe(network);
   });
 
   it('is the client itself if the client is a wider network, or has an override', () => {
@@ -103,10 +105,10 @@ describe('the network of a client', () => {
       defaultLimit: DEFAULT_LIMIT,
       limitOverrides: overrides('198.51.100.0/24=100/60', '2001:db9::/32=unlimited'),
     });
-    expect(identify('2001:db8:17:1::1', undefined).network).toBe('2001:db8::/32');
-    expect(identify('198.51.100.7', undefined).network).toBe('198.51.100.7');
-    expect(identify('198.51.101.7', undefined).network).toBe('198.51.101.0/24');
-    expect(identify('2001:db9:17:1::1', undefined).network).toBe('2001:db9::/32');
+    expect(identify({ remoteAddress: '2001:db8:17:1::1' }, undefined).network).toBe('2001:db8::/32');
+    expect(identify({ remoteAddress: '198.51.100.7' }, undefined).network).toBe('198.51.100.7');
+    expect(identify({ remoteAddress: '198.51.101.7' }, undefined).network).toBe('198.51.101.0/24');
+    expect(identify({ remoteAddress: '2001:db9:17:1::1' }, undefined).network).toBe('2001:db9::/32');
   });
 });
 
@@ -135,6 +137,6 @@ describe('the limit of a client', () => {
     ['::ffff:198.51.100.1', { requests: 100, windowMs: 60_000 }],
     ['64:ff9b::198.51.100.1', { requests: 100, windowMs: 60_000 }],
   ])('for %s is the one of the longest prefix', (address, limit) => {
-    expect(identify(address, undefined).limit).toEqual(limit);
+    expect(identify({ remoteAddress: address }, undefined).limit).toEqual(limit);
   });
 });

@@ -1,5 +1,5 @@
+import type { Socket } from 'node:net';
 import { type Cidr, isPrivateAddress } from '../../lib/ip-ranges.ts';
-import { compactCopy } from '../../lib/memory-cache.ts';
 import type { ClientLimit, RateLimit } from '../../rate-limit/limiter.ts';
 import { createNetworkTable, formatAddress, NETWORK_IPV6_BITS, networkOf, parseAddress } from './ip-addresses.ts';
 
@@ -11,8 +11,10 @@ export interface ClientIdentification {
    * entry or the end, the last trusted one. An empty entry is invalid too: if it were skipped, the author of the
    * text to its left could choose the address.
    */
-  identify(socketAddress: string, forwardedFor: string | readonly string[] | undefined): Client;
+  identify(socket: Peer, forwardedFor: string | readonly string[] | undefined): Client;
 }
+
+type Peer = Pick<Socket, 'remoteAddress'>;
 
 interface ClientIdentificationOptions {
   readonly trustedProxies: readonly Cidr[];
@@ -46,14 +48,12 @@ interface Hop extends Omit<Client, 'isOfProxy'> {
   readonly isTrusted: boolean;
 }
 
-/** Addresses that are not read again. To read one takes 2 µs, a tenth of a hot response. */
-const MAX_HOPS = 1_000;
-
 export function createClientIdentification(options: ClientIdentificationOptions): ClientIdentification {
   const { trustedProxies, ipv6PrefixBits, defaultLimit, limitOverrides, onUntrustedProxy } = options;
   const findProxy = createNetworkTable(trustedProxies.map((network) => [network, true] as const));
   const findLimit = createNetworkTable(limitOverrides.map(({ range, limit }) => [range, limit] as const));
-  const hops = new Map<string, Hop>();
+  /** The address of a connection is read once. */
+  const peers = new WeakMap<Peer, Hop>();
   let hasReportedProxy = false;
 
   function reportUntrustedProxy(socketAddress: string): void {
@@ -72,31 +72,29 @@ export function createClientIdentification(options: ClientIdentificationOptions)
     return { address, key, network, isTrusted: findProxy(parsed) === true, limit: override ?? defaultLimit };
   }
 
-  function findHop(text: string): Hop | undefined {
-    const known = hops.get(text);
+  function readPeer({ remoteAddress = 'unknown' }: Peer): Hop {
+    const unknown = { address: remoteAddress, key: remoteAddress, network: remoteAddress };
+    return readHop(remoteAddress) ?? { ...unknown, limit: defaultLimit, isTrusted: false };
+  }
+
+  function findPeer(socket: Peer): Hop {
+    const known = peers.get(socket);
     if (known !== undefined) return known;
-    const hop = readHop(text);
-    if (hop === undefined) return undefined;
-    // To keep an order of use would take longer than to read an address.
-    if (hops.size === MAX_HOPS) hops.clear();
-    hops.set(compactCopy(text), hop);
-    return hop;
+    const peer = readPeer(socket);
+    peers.set(socket, peer);
+    return peer;
   }
 
   return {
-    identify(socketAddress, forwardedFor) {
-      const peer = findHop(socketAddress);
-      if (peer === undefined) {
-        const unknown = { address: socketAddress, key: socketAddress, network: socketAddress };
-        return { ...unknown, limit: defaultLimit, isOfProxy: false };
-      }
-      if (forwardedFor !== undefined && !peer.isTrusted) reportUntrustedProxy(socketAddress);
+    identify(socket, forwardedFor) {
+      const peer = findPeer(socket);
+      if (forwardedFor !== undefined && !peer.isTrusted) reportUntrustedProxy(peer.address);
       const list = typeof forwardedFor === 'string' ? forwardedFor : (forwardedFor?.join(',') ?? '');
       let client = peer;
       for (let end = list.length; end >= 0 && client.isTrusted; ) {
         const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1);
         const entry = list.slice(comma + 1, end).trim();
-        const hop = findHop(entry) ?? findHop(hostOf(entry));
+        const hop = readHop(entry) ?? readHop(hostOf(entry));
         if (hop === undefined) break;
         client = hop;
         end = comma;
@@ -106,12 +104,14 @@ export function createClientIdentification(options: ClientIdentificationOptions)
   };
 }
 
+const OPERATOR = { key: 'operator', network: 'operator', limit: 'unlimited', isOfProxy: false } as const;
+
 /**
  * For the requests of the playground on the private listener: one client without a limit, which takes turns with all
  * others.
  */
 export const OPERATOR_CLIENTS: ClientIdentification = {
-  identify: (address) => ({ address, key: 'operator', network: 'operator', limit: 'unlimited', isOfProxy: false }),
+  identify: ({ remoteAddress: address = 'unknown' }) => ({ address, ...OPERATOR }),
 };
 
 const HOST_WITH_PORT = /^(?:\[([^[\]]*)\]|([\d.]+))(?::\d{1,5})?$/;

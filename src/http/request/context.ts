@@ -129,7 +129,7 @@ export function createContextFactory(options: ContextOptions) {
     const target = parseTarget(request.url ?? '/');
     const route = target.problem === undefined ? router.find('GET', target.path) : null;
     const { headers, socket } = request;
-    const client = clients.identify(socket.remoteAddress ?? 'unknown', headers['x-forwarded-for']);
+    const client = clients.identify(socket, headers['x-forwarded-for']);
     const isHttps = client.isOfProxy && FIRST_IS_HTTPS.test(String(headers['x-forwarded-proto']));
     return {
       id: nextRequestId(),

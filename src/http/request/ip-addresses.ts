@@ -29,7 +29,10 @@ export const NETWORK_IPV6_BITS = 48;
 
 /** The network of an address: `203.0.113.0/24`, `2001:db8:17::/48`. */
 export function networkOf(address: IpAddress, ipv6PrefixBits = NETWORK_IPV6_BITS): string {
-  if (address instanceof ipaddr.IPv4) return `${address.octets.slice(0, 3).join('.')}.0/24`;
+  if (address instanceof ipaddr.IPv4) {
+    const [first, second, third] = address.octets;
+    return `${first}.${second}.${third}.0/24`;
+  }
   const mask = ipaddr.IPv6.subnetMaskFromPrefixLength(ipv6PrefixBits).parts;
   const network = new ipaddr.IPv6(address.parts.map((part, index) => part & (mask[index] as number)));
   return `${network}/${ipv6PrefixBits}`;

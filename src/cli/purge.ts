@@ -55,10 +55,7 @@ async function requestPurge(origin: string, channel: string): Promise<PurgedChan
 }
 
 function describePurged({ channelId, entries, images }: PurgedChannel): string {
-  const removed = [
-    ...(entries > 0 ? [formatQuantity(entries, 'entry', 'entries')] : []),
-    ...(images > 0 ? [formatQuantity(images, 'image')] : []),
-  ].join(', ');
+  const removed = `${formatQuantity(entries, 'entry', 'entries')} and ${formatQuantity(images, 'image')}`;
   if (channelId === null) return `No channel is known by that name. Removed: ${removed}.`;
-  return removed === '' ? `Nothing was stored of ${channelId}.` : `Purged ${channelId}: ${removed}.`;
+  return `Purged ${channelId}: ${removed}.`;
 }

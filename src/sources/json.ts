@@ -22,9 +22,9 @@ const MAX_NAME_CHARACTERS = 80;
  * one. Takes linear time. Values that are nested too deeply, those at names that are too long, and those after the first 500,000
  * are not visited.
  *
- * @param enter gets an object or a list, the member name at which it is (`undefined` for elements of lists), and its depth
+ * @param enter gets an object or a list, and the member name at which it is (`undefined` for elements of lists)
  */
-export function walk(root: unknown, enter: (value: object, name: string | undefined, depth: number) => boolean): void {
+export function walk(root: unknown, enter: (value: object, name: string | undefined) => boolean): void {
   const pending: { readonly value: unknown; readonly name: string | undefined; readonly depth: number }[] = [
     { value: root, name: undefined, depth: 0 },
   ];
@@ -34,7 +34,7 @@ export function walk(root: unknown, enter: (value: object, name: string | undefi
     const { value, name, depth } = next;
     if (typeof value !== 'object' || value === null) continue;
     visited += 1;
-    if (!enter(value, name, depth) || depth === MAX_DEPTH) continue;
+    if (!enter(value, name) || depth === MAX_DEPTH) continue;
     const names = Array.isArray(value) ? undefined : namesIn(value);
     const values: readonly unknown[] = Array.isArray(value) ? value : [];
     for (let index = (names ?? values).length - 1; index >= 0; index -= 1) {

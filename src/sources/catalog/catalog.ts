@@ -11,7 +11,6 @@ export const SHIPPED_SAMPLES_DIR = fileURLToPath(new URL('../../../samples', imp
 
 /** Between two looks at the folder. */
 const LOOK_INTERVAL_MS = 1_000;
-const FIRST_SAMPLE = 'UCPennantSample00000001A';
 
 interface CatalogOptions {
   /** The folder of `channels.ndjson` and `images/`. */
@@ -32,7 +31,7 @@ export interface Catalog {
   find(ref: ChannelRef): Promise<Channel | undefined>;
   /** Channels that match, best first, at most `limit`. */
   search(query: string, limit: number): Promise<readonly SearchHit[]>;
-  /** Some channels as examples: the first sample, which has all fields, then the first of the file. */
+  /** The first channels of the file. */
   examples(count: number): Promise<readonly Channel[]>;
   /** The bytes of an image. @throws AppError `image_not_found`, `upstream_unavailable` */
   readImage(image: CatalogImage): Promise<Buffer>;
@@ -97,9 +96,7 @@ export async function openCatalog({
     },
 
     async examples(count) {
-      const first = channels.id.get(FIRST_SAMPLE);
-      const chosen = new Set([...(first === undefined ? [] : [first]), ...channels.id.values().take(count)]);
-      return Promise.all([...chosen].slice(0, count).map(channelOf));
+      return Promise.all(channels.id.values().take(count).map(channelOf));
     },
 
     readImage: (image) => readImage(folder, image),

@@ -12,7 +12,7 @@ export type About = readonly Reading[] | 'lost';
 
 /** Loads the panel with a token that is built here, without the page. Rejects only when aborted. */
 export function loadAboutPanel(innertube: Innertube, channelId: string, signal: AbortSignal): Promise<About> {
-  return valueOrLost(loadByToken(innertube, channelId, buildAboutToken(channelId, randomUUID()), signal), signal);
+  return valueOrLost(innertube.browseAbout(channelId, buildAboutToken(channelId, randomUUID()), signal), signal);
 }
 
 /**
@@ -43,24 +43,13 @@ async function loadAboutOfPage(innertube: Innertube, page: PageReading, channelI
   const { readings, aboutToken } = page;
   if (hasObject(readings, 'aboutPanel', 'aboutTab')) return [];
   if (aboutToken !== undefined) {
-    const about = await loadByToken(innertube, channelId, aboutToken, signal);
+    const about = await innertube.browseAbout(channelId, aboutToken, signal);
     // The page says that there is a panel. A response without one means that the request is outdated.
     return about.length === 0 ? 'lost' : about;
   }
   // Headers from before the panel, and those of games, which kept their tab.
   if (!hasObject(readings, 'c4Header', 'gameHeader')) return [];
-  const response = await innertube.browseAboutTab(channelId, signal);
-  return response.kind === 'value' ? response.value : [];
-}
-
-async function loadByToken(
-  innertube: Innertube,
-  channelId: string,
-  token: string,
-  signal: AbortSignal,
-): Promise<readonly Reading[]> {
-  const response = await innertube.browseAboutPanel(channelId, token, signal);
-  return response.kind === 'value' ? response.value : [];
+  return innertube.browseAbout(channelId, undefined, signal);
 }
 
 /** The result of the work; `lost` if upstream gave no usable response, unless `signal` was aborted. */

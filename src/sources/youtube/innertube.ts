@@ -9,6 +9,7 @@ import { parseChannelId, parseHandle } from '../youtube-urls.ts';
 import { createClientVersion, PAGE_HEADERS } from './client-version.ts';
 import { judgeApi, judgeFeed, judgePage } from './judge.ts';
 import { type PageReading, readAbout, readEndpoint, readPage } from './page.ts';
+import type { Reading } from './readings.ts';
 import { readSearchPage } from './search-page.ts';
 
 /** The origin in the content of requests, whatever origin they are sent to. */
@@ -19,9 +20,8 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Leaves out a page's videos: about 20 KB instead of up to 1.2 MB (2026-07). */
 const CHANNEL_FIELD_MASK = 'header,metadata,microformat,alerts,onResponseReceivedActions';
-/** For an HTML page. */
+/** An HTML page may lead to another one that often. */
 const MAX_REDIRECTS = 3;
-/** Of the reason of a refusal. */
 const MAX_REASON_CHARACTERS = 50;
 /** Search filter "type: channel". */
 const CHANNELS_ONLY = 'EgIQAg%3D%3D';
@@ -39,18 +39,13 @@ type ApiResult<Value> =
   | { readonly kind: 'refusal'; readonly status: number; readonly reason: string };
 
 interface ApiCall {
-  /** Of the gate. */
+  /** What is asked for, for the gate. */
   readonly key: string;
-  /** With its own part of the query. */
+  /** The path with its own part of the query. */
   readonly endpoint: string;
   readonly parameters: object;
-  /** Whether it is made beside the page of a record, without which there is a record. */
+  /** Whether it is made beside the page of a record, and there is a record without it. */
   readonly isBeside?: boolean;
-}
-
-interface BrowseOptions {
-  readonly isWhole: boolean;
-  readonly signal: AbortSignal;
 }
 
 export type Innertube = ReturnType<typeof createInnertube>;
@@ -117,23 +112,21 @@ export function createInnertube({ origin, gateOf }: InnertubeOptions) {
 
   return {
     clientVersion: clientVersion.state,
-    browseChannel(channelId: string, { isWhole, signal }: BrowseOptions) {
-      const endpoint = isWhole ? 'browse?' : `browse?$fields=${CHANNEL_FIELD_MASK}&`;
-      return call(
-        gates.records,
-        { key: channelId, endpoint, parameters: { browseId: channelId } },
-        (body) => readPage(body, channelId),
-        signal,
-      );
+    browseChannel(key: string, part: 'whole' | 'masked', signal: AbortSignal) {
+      const endpoint = part === 'whole' ? 'browse?' : `browse?$fields=${CHANNEL_FIELD_MASK}&`;
+      const request = { key, endpoint, parameters: { browseId: key } };
+      return call(gates.records, request, (body) => readPage(body, key), signal);
     },
-    browseAboutTab(key: string, signal: AbortSignal) {
-      const parameters = { browseId: key, params: ABOUT_TAB };
-      return call(gates.records, { key, endpoint: 'browse?', parameters, isBeside: true }, readAbout, signal);
-    },
-    /** @param token of the channel's panel */
-    browseAboutPanel(key: string, token: string, signal: AbortSignal) {
-      const parameters = { continuation: token };
-      return call(gates.records, { key, endpoint: 'browse?', parameters, isBeside: true }, readAbout, signal);
+    /**
+     * The About data of a channel; empty if YouTube does not understand the request.
+     *
+     * @param token of its panel; `undefined`: its tab
+     */
+    async browseAbout(key: string, token: string | undefined, signal: AbortSignal): Promise<readonly Reading[]> {
+      const parameters = token === undefined ? { browseId: key, params: ABOUT_TAB } : { continuation: token };
+      const request = { key, endpoint: 'browse?', parameters, isBeside: true };
+      const response = await call(gates.records, request, readAbout, signal);
+      return response.kind === 'value' ? response.value : [];
     },
     /** @param url a page of www.youtube.com */
     resolveUrl(url: string, signal: AbortSignal) {

@@ -95,13 +95,13 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
   }
 
   async function browse(channelId: string, signal: AbortSignal) {
-    const parts = await innertube.browseChannel(channelId, { isWhole: false, signal });
+    const parts = await innertube.browseChannel(channelId, 'masked', signal);
     if (parts.kind === 'value' && isConclusive(parts.value)) return parts;
     // Age gates have their data outside the mask, and a refusal may concern the mask instead of the channel.
-    const page = await innertube.browseChannel(channelId, { isWhole: true, signal });
+    const page = await innertube.browseChannel(channelId, 'whole', signal);
     // A 404 may be transient: unknown channels have an alert (2026-07). Another response must confirm it.
     if (!isNotFound(page) || isNotFound(parts)) return page;
-    return innertube.browseChannel(channelId, { isWhole: true, signal });
+    return innertube.browseChannel(channelId, 'whole', signal);
   }
 
   async function readRecord(requestedId: string, page: PageReading, signal: AbortSignal, panel: Promise<About>) {

@@ -1,3 +1,4 @@
+import { decoded } from '../domain/pasted.ts';
 import type { Environment } from './environment.ts';
 
 /** The proxy of outgoing HTTPS connections, in the variables that Node's agents read. */
@@ -27,13 +28,5 @@ export function readProxyEnv(env: Environment, mistakes: string[]): ProxyEnv | u
 
 function isProxyUrl(text: string): boolean {
   const url = /^https?:\/\/[^\s/?#]+\/?$/.test(text) ? URL.parse(text) : null;
-  return url !== null && isDecodable(url.username) && isDecodable(url.password);
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    return decodeURIComponent(text) !== undefined;
-  } catch {
-    return false;
-  }
+  return url !== null && [url.username, url.password].every((part) => decoded(part) !== undefined);
 }

@@ -135,8 +135,8 @@ function channelOf(...found: readonly (ChannelRef | undefined)[]): Pasted | unde
   return refs.length > 0 ? { names: 'channel', refs } : undefined;
 }
 
-/** `undefined` if the escapes are not UTF-8. */
-function decoded(text: string): string | undefined {
+/** The text without its percent-escapes; `undefined` if these are broken or not UTF-8. */
+export function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

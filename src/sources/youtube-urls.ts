@@ -1,5 +1,6 @@
 import { isImageUrl, isSizedImageUrl, type OriginalRef, type SearchHit } from '../domain/channel.ts';
 import { findHandle, isChannelId } from '../domain/identifier.ts';
+import { decoded } from '../domain/pasted.ts';
 import type { ImageKind } from '../domain/variants.ts';
 
 const YOUTUBE_HOSTS = ['youtube.com', 'www.youtube.com', 'm.youtube.com'];
@@ -24,20 +25,10 @@ export function parseChannelId(text: string): string | undefined {
  * kept. `/channel/UC…` and the older `/c/Name` contain no handle.
  */
 export function parseHandle(text: string): string | undefined {
-  const name = text.startsWith('@') ? text : handleSegment(text);
-  if (name === undefined || !name.startsWith('@')) return undefined;
+  const name = text.startsWith('@') ? text : decoded(findYoutubeUrl(text)?.pathname.split('/')[1] ?? '');
+  if (!name?.startsWith('@')) return undefined;
   const handle = findHandle(name);
   return handle === undefined ? undefined : `@${handle.value}`;
-}
-
-function handleSegment(text: string): string | undefined {
-  const segment = findYoutubeUrl(text)?.pathname.split('/')[1];
-  try {
-    return segment === undefined ? undefined : decodeURIComponent(segment);
-  } catch {
-    // The escapes are not UTF-8.
-    return undefined;
-  }
 }
 
 /** The default image of channels and error pages (seen 2026-07). */
@@ -75,7 +66,7 @@ function withScheme(url: string): string {
   return url.replace(/^(?:http:)?\/\//, 'https://');
 }
 
-/** Whether the channel of a search result has an avatar. @param thumbnail its URL in the result */
+/** Says whether the channel of a search result has an avatar. @param thumbnail its URL in the result */
 export function avatarOfHit(thumbnail: string | undefined): SearchHit['avatar'] {
   if (thumbnail === undefined) return 'unknown';
   return parseImage(thumbnail, 'avatar') === undefined ? 'absent' : 'present';

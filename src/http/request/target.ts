@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { AppError } from '../../domain/errors.ts';
+import { decoded } from '../../domain/pasted.ts';
 
 /** A request's target, read once before its path is used. */
 export interface RequestTarget {
@@ -60,23 +61,13 @@ const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 function findFault(path: string, query: string): string | undefined {
   if (path.includes('#')) return 'The path contains a "#": leave the fragment out.';
   if (SUSPICIOUS.test(path)) {
-    if (!isDecodable(path)) return 'The path contains a broken percent-escape or broken UTF-8.';
+    if (decoded(path) === undefined) return 'The path contains a broken percent-escape or broken UTF-8.';
     if (SEPARATOR_OR_NUL.test(path))
       return 'The path contains an encoded slash, a backslash or a NUL: none of them can be part of a name.';
     if (DOT_SEGMENT.test(path)) return 'The path contains a dot segment: write the path without it.';
   }
-  const isBroken = query.includes('%') && !isDecodable(query);
+  const isBroken = query.includes('%') && decoded(query) === undefined;
   return isBroken ? 'The query contains a broken percent-escape or broken UTF-8.' : undefined;
-}
-
-/** Whether `decodeURIComponent` accepts the text. */
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 type Scheme = 'http' | 'https';

@@ -37,16 +37,18 @@ Exit code: 0 every field is found, 1 a field is not found or there is no record,
     const feed = found instanceof AppError ? undefined : found.loaded.feed;
     if (feed) results.set('publishedAt', { state: 'found', value: feed.publishedAt, path: 'feed.published' });
 
-    const notFound = [...results]
-      .filter(([, { state }]) => state !== 'found')
-      .map(([field, { state }]) => `${field} (${state})`);
-    const isFine = !(found instanceof AppError) && notFound.length === 0;
-    const verdict = isFine ? 'Every field is found.' : `Not found: ${notFound.join(', ')}.`;
-    const shown = found instanceof AppError ? `${found.code}: ${describeFailure(found)}` : verdict;
-    stdout.write(`${renderFields(results)}${printable(argument)}: ${printable(shown)}\n`);
-    return isFine;
+    const problem = found instanceof AppError ? `${found.code}: ${describeFailure(found)}` : findMissing(results);
+    stdout.write(`${renderFields(results)}${printable(argument)}: ${printable(problem ?? 'Every field is found.')}\n`);
+    return problem === undefined;
   },
 };
+
+/** A sentence about the fields that are not found; `undefined` if there are none. */
+function findMissing(results: ReadonlyMap<keyof Channel, FieldResult>): string | undefined {
+  const missing = [...results].filter(([, { state }]) => state !== 'found');
+  if (missing.length === 0) return undefined;
+  return `Not found: ${missing.map(([field, { state }]) => `${field} (${state})`).join(', ')}.`;
+}
 
 /** An empty text or list is what is left of a field that was renamed. */
 function isEmpty(result: FieldResult): boolean {

@@ -1,6 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { catalogLine, writeCatalog } from '../../../test/helpers/catalog.ts';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 function open(folder = join(dataDir, 'catalog')): Promise<Catalog> {
-  return openCatalog({ folder, clock: createManualClock() });
+  return openCatalog({ folder, clock: createManualClock(), onChange: vi.fn(), onStateChange: vi.fn() });
 }
 
 async function openWith(...lines: readonly string[]): Promise<Catalog> {

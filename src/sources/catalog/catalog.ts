@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { type CatalogImage, type Channel, hitOf, type SearchHit } from '../../domain/channel.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
-import { type Clock, systemClock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { CatalogUnusableError, channelFileOf, readChannelFile } from './channel-file.ts';
 import { findImage, imagesDirOf, readImage, stateOf } from './files.ts';
 import { type OwnChannel, searchChannels } from './search.ts';
@@ -9,17 +9,17 @@ import { type OwnChannel, searchChannels } from './search.ts';
 /** The sample catalog of the project. */
 export const SHIPPED_SAMPLES_DIR = fileURLToPath(new URL('../../../samples', import.meta.url));
 
-/** Between two looks at the folder. */
+/** The folder is looked at that often. */
 const LOOK_INTERVAL_MS = 1_000;
 
 interface CatalogOptions {
   /** The folder of `channels.ndjson` and `images/`. */
   readonly folder: string;
-  readonly clock?: Clock;
+  readonly clock: Clock;
   /** Called after the channels have changed. */
-  readonly onChange?: () => void;
+  readonly onChange: () => void;
   /** Called with a sentence for the operator when the folder cannot be used, and with `null` when it can be used again. */
-  readonly onStateChange?: (problem: string | null) => void;
+  readonly onStateChange: (problem: string | null) => void;
 }
 
 /**
@@ -40,12 +40,7 @@ export interface Catalog {
 }
 
 /** @throws CatalogUnusableError if the file cannot be read or a line has a mistake */
-export async function openCatalog({
-  folder,
-  clock = systemClock,
-  onChange = () => {},
-  onStateChange = () => {},
-}: CatalogOptions): Promise<Catalog> {
+export async function openCatalog({ folder, clock, onChange, onStateChange }: CatalogOptions): Promise<Catalog> {
   let seen: string | undefined = await stateOfFolder(folder);
   let channels = await readChannelFile(folder);
   let problem: string | null = null;

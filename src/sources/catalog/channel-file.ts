@@ -9,9 +9,9 @@ import { namesOf, parseRecord, RecordRefusedError } from './record.ts';
 import { type OwnChannel, searchable } from './search.ts';
 
 const MAX_FILE_MIB = 64;
-/** Several times the longest possible record. */
+/** This is several times the longest possible record. */
 const MAX_LINE_MIB = 1;
-/** Enough for a path and a mistake. */
+/** A message has a path and a mistake. */
 const MAX_MESSAGE_CHARACTERS = 1_000;
 /** How long lines are read before other work runs. */
 const STEP_MS = 5;

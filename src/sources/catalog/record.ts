@@ -97,11 +97,9 @@ function readObject(value: unknown, field: string): Fields {
 }
 
 function refuseUnknownFields(fields: Fields, parent: string, isKnown: (name: string) => boolean): void {
-  const unknown = Object.keys(fields).filter((name) => !isKnown(name));
-  if (unknown.length === 0) return;
-  const names = unknown.slice(0, MAX_SHOWN_NAMES).map((name) => parent + printable(name, MAX_SHOWN_CHARACTERS));
-  const others = unknown.length > MAX_SHOWN_NAMES ? ` and ${unknown.length - MAX_SHOWN_NAMES} more` : '';
-  throw new RecordRefusedError(names.join(', ') + others, unknown.length === 1 ? 'no such field' : 'no such fields');
+  const unknown = Object.keys(fields).find((name) => !isKnown(name));
+  if (unknown === undefined) return;
+  throw new RecordRefusedError(parent + printable(unknown, MAX_SHOWN_CHARACTERS), 'no such field');
 }
 
 function optional<T>(read: FieldReader<T>): FieldReader<T | null> {
@@ -130,7 +128,7 @@ function readText(value: unknown, field: string, maxCharacters: number): string 
   return value.toWellFormed();
 }
 
-/** Only names without a path, so that a record cannot refer to files outside the given folder. */
+/** Names must have no path, so that a record cannot refer to files outside the given folder. */
 function isFileName(text: string): boolean {
   const isBare = text.isWellFormed() && /^(?!\.{1,2}$)[^/\\\p{Cc}]+$/u.test(text);
   return isBare && Buffer.byteLength(text) <= MAX_FILE_NAME_BYTES;
@@ -168,7 +166,6 @@ function refusal(field: string, expected: string, value: unknown): RecordRefused
 }
 
 const MAX_SHOWN_CHARACTERS = 60;
-const MAX_SHOWN_NAMES = 5;
 
 /** A value of the file for a message. The content of lists and objects is left out, because `JSON` cannot write deep nesting. */
 function shownValue(value: unknown): string {

@@ -26,7 +26,7 @@ export interface WebClient extends ClientVersionState {
 const BUILT_IN: WebClient = { version: BUILT_IN_CLIENT_VERSION, origin: 'built-in', headers: {} };
 
 interface ClientVersionOptions {
-  /** Of records. */
+  /** The gate of records. */
   readonly gate: Gate;
   readonly origin: string;
 }

@@ -7,7 +7,7 @@ import { toIsoSeconds } from './texts.ts';
 
 /** What a feed says about its channel. */
 export interface FeedReading {
-  /** In the language of the channel's owner; a page has the title in the language that was asked for. */
+  /** It is in the language of the channel's owner; a page has the title in the language that was asked for. */
   readonly title: string | undefined;
   /** When the channel was created, to the second. */
   readonly publishedAt: string | undefined;

@@ -13,7 +13,7 @@ export interface FieldReading {
   readonly member: string;
   /** `undefined`: there is something in an unknown form. */
   readonly value: unknown;
-  /** What is there if it has no value, shortened. */
+  /** The text that is there if it has no value, shortened. */
   readonly text?: string;
 }
 

@@ -101,8 +101,7 @@ it.each([
 
 it('a search whose members have very long names is read in time', () => {
   for (const name of ['shelf', 'message', 'promoted', 'a'].map((word) => `${word.repeat(250_000)}!`)) {
-    const { isUnreadable, unknownNames } = readSearchPage({ contents: [{ [name]: { [name]: [{ [name]: {} }] } }] });
-    expect([isUnreadable, unknownNames]).toEqual([true, []]);
+    expect(readSearchPage({ contents: [{ [name]: { [name]: [{ [name]: {} }] } }] }).isUnreadable).toBe(true);
   }
 });
 

@@ -39,12 +39,12 @@ type ApiResult<Value> =
   | { readonly kind: 'refusal'; readonly status: number; readonly reason: string };
 
 interface ApiCall {
-  /** What is asked for, for the gate. */
+  /** It names what is asked for, because a failure may concern only that. */
   readonly key: string;
   /** The path with its own part of the query. */
   readonly endpoint: string;
   readonly parameters: object;
-  /** Whether it is made beside the page of a record, and there is a record without it. */
+  /** True for a call beside the page of a record. There is a record without it. */
   readonly isBeside?: boolean;
 }
 

@@ -15,7 +15,7 @@ const DISPLAY = 'channelExternalLinkViewModel.link';
 
 /** A channel may have 14 (2026-07). */
 const MAX_LINKS = 100;
-/** Also the limit of the catalog. */
+/** The catalog has the same limit. */
 const MAX_TITLE_CHARACTERS = 200;
 /** Owners may have copied a link that YouTube had wrapped. */
 const MAX_WRAPPERS = 2;

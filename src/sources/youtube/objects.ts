@@ -41,7 +41,7 @@ export const OBJECTS = {
     names: ['microformatDataRenderer'],
     members: { channelId: ['urlCanonical'] },
   },
-  /** In the response to an About token since 2023-11, and in the HTML page of a channel (2026-09). */
+  /** It is in the response to an About token since 2023-11, and in the HTML page of a channel (2026-09). */
   aboutPanel: {
     part: 'about',
     names: ['aboutChannelViewModel'],
@@ -57,7 +57,7 @@ export const OBJECTS = {
       links: ['links'],
     },
   },
-  /** Before the panel. Games' "Topic" channels kept it (seen 2026-07). */
+  /** Channels had it before the panel. Games' "Topic" channels kept it (seen 2026-07). */
   aboutTab: {
     part: 'about',
     names: ['channelAboutFullMetadataRenderer'],
@@ -72,7 +72,7 @@ export const OBJECTS = {
       links: ['primaryLinks'],
     },
   },
-  /** Since 2024-04. */
+  /** Pages have it since 2024-04. */
   pageHeader: {
     part: 'header',
     names: ['pageHeaderViewModel'],
@@ -89,7 +89,7 @@ export const OBJECTS = {
       ],
     },
   },
-  /** Until mid-2024. */
+  /** Pages had it until mid-2024. */
   c4Header: {
     part: 'header',
     names: ['c4TabbedHeaderRenderer'],
@@ -100,7 +100,7 @@ export const OBJECTS = {
       banner: ['banner.thumbnails.*.url'],
     },
   },
-  /** Games' "Topic" channels. */
+  /** Games' "Topic" channels have it. */
   gameHeader: {
     part: 'header',
     names: ['interactiveTabbedHeaderRenderer'],
@@ -111,14 +111,14 @@ export const OBJECTS = {
       avatar: ['boxArt.thumbnails.*.url'],
     },
   },
-  /** System channels (Music, Sports, events). */
+  /** System channels have it (Music, Sports, events). */
   carouselHeader: {
     part: 'header',
     names: ['topicChannelDetailsRenderer'],
     texts: 'subtitle',
     members: { title: ['title'], avatar: ['avatar.thumbnails.*.url'] },
   },
-  /** In place of everything else. */
+  /** It takes the place of everything else. */
   ageGate: {
     part: 'header',
     names: ['channelAgeGateRenderer'],

@@ -50,7 +50,7 @@ export function readEndpoint(body: JsonObject) {
   };
 }
 
-/** Enough to find one that differs from the requested ID. */
+/** One of two differs from the requested ID. */
 const MAX_REDIRECTS_READ = 2;
 const REDIRECT = 'onResponseReceivedActions.*.navigateAction.endpoint';
 

@@ -9,13 +9,13 @@ import { type CountNoun, parseCount, partsOf, textOf } from './texts.ts';
 /** The parts that may have the list. Items are found anywhere in them. */
 const PARTS = ['contents', 'onResponseReceivedCommands'];
 
-/** Upstream sends twenty. */
+/** Upstream sends twenty results. */
 const MAX_HITS = 100;
 
 /** The content of a page of search results: plain data of bounded size. */
 export function readSearchPage(body: JsonObject) {
   const parts = PARTS.filter((part) => Object.hasOwn(body, part)).map((part) => body[part]);
-  const { lists, channels, texts, unknown, unknownNames } = findItems(parts);
+  const { lists, channels, texts, unknown } = findItems(parts);
   const hits = new Map<string, SearchHit>();
   for (const channel of channels) {
     const hit = parseRenderer(channel) ?? parseLockup(channel);
@@ -28,8 +28,6 @@ export function readSearchPage(body: JsonObject) {
     saysNothingFound: saysNothingFound || (lists === 0 && body.estimatedResults === '0'),
     /** True if there are items, and none of them can be read, and upstream does not say that it has found nothing. */
     isUnreadable: hits.size === 0 && channels.length + unknown > 0 && !saysNothingFound,
-    /** Some names of items that are not known. */
-    unknownNames: [...unknownNames],
     hits: [...hits.values()],
   };
 }
@@ -45,15 +43,13 @@ const CONTAINERS = ['itemSectionRenderer', 'appendContinuationItemsAction'];
 /** Results, remarks and tokens of next pages, which are no channels. What is inside them is not read. */
 const OTHER_ITEM =
   /^(?:continuationItem|adSlot|promoted\w*|searchPyv|didYouMean|showingResultsFor|includingResultsFor|searchSubMenu|horizontalCardList|video|playlist|radio|movie|show|reelItem|shortsLockup)(?:Renderer|ViewModel)$|^adsControlFlow/;
-const MAX_NAMES = 8;
 
 /** Items in shelves may be channels. */
 const SHELF = /[sS]helf/;
 
 /** Finds the items of a search: channels in either form, what its messages say, and the number of unknown items. */
 function findItems(parts: readonly unknown[]) {
-  const unknownNames = new Set<string>();
-  const found = { lists: 0, channels: [] as object[], texts: [] as string[], unknown: 0, unknownNames };
+  const found = { lists: 0, channels: [] as object[], texts: [] as string[], unknown: 0 };
 
   /** True for an item whose inner values are needed too. */
   function noteItem(value: object, name: string): boolean {
@@ -72,11 +68,7 @@ function findItems(parts: readonly unknown[]) {
   for (const part of parts) {
     walk(part, (value, name) => {
       if (Array.isArray(value)) found.lists += 1;
-      else if (name === undefined && value !== part && !isKnownElement(value)) {
-        found.unknown += 1;
-        const [unknownName] = namesIn(value);
-        if (unknownName !== undefined && unknownNames.size < MAX_NAMES) unknownNames.add(unknownName);
-      }
+      else if (name === undefined && value !== part && !isKnownElement(value)) found.unknown += 1;
       return name === undefined || noteItem(value, name);
     });
   }
@@ -138,7 +130,7 @@ function parseLockup(lockup: object): SearchHit | undefined {
   });
 }
 
-/** Upstream sends three. */
+/** Upstream sends three parts. */
 const MAX_PARTS = 20;
 
 /** The values of a result as they are in a response: `page` is the path of the channel's page, `texts` are handle and counts. */
@@ -151,7 +143,6 @@ function makeHit({ channelId, title: shown, description, page, texts: raw, thumb
   if (typeof channelId !== 'string' || !isChannelId(channelId) || !title?.trim()) return undefined;
   const texts = raw.flatMap((text) => partsOf(textWithin(textOf(text), 'name') ?? ''));
   const handles = [textWithin(page, 'url') ?? '', ...texts].map(parseHandle);
-  const image = textWithin(thumbnail, 'url');
   return {
     channelId,
     title,
@@ -160,7 +151,7 @@ function makeHit({ channelId, title: shown, description, page, texts: raw, thumb
     subscriberCount: findCount(texts, 'subscriber') ?? null,
     videoCount: findCount(texts, 'video') ?? null,
     banner: 'unknown',
-    avatar: avatarOfHit(image),
+    avatar: avatarOfHit(textWithin(thumbnail, 'url')),
   };
 }
 

@@ -36,7 +36,7 @@ export interface YoutubeSourceOptions {
   readonly origin: string;
   readonly gateOf: SourceGates;
   readonly clock: Clock;
-  /** For counting which paths carry the fields, where a layout change shows first. */
+  /** Counts which paths carry the fields, where a layout change shows first. */
   readonly onField?: FieldObserver;
 }
 
@@ -191,11 +191,8 @@ async function searchChannels(innertube: Innertube, query: string, signal: Abort
   if (response.kind === 'refusal') {
     throw invalid('YouTube did not understand the search.', new Error(response.reason));
   }
-  const { hits, hasList, saysNothingFound, isUnreadable, unknownNames } = response.value;
+  const { hits, hasList, saysNothingFound, isUnreadable } = response.value;
   if (!hasList && !saysNothingFound) throw invalid('YouTube sent a search response without a list.');
-  if (isUnreadable) {
-    const names = unknownNames.length === 0 ? 'unreadable items' : `unknown items: ${unknownNames.join(', ')}`;
-    throw invalid('YouTube sent search results in an unknown form.', new Error(names));
-  }
+  if (isUnreadable) throw invalid('YouTube sent search results in an unknown form.');
   return hits;
 }

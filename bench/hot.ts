@@ -21,7 +21,7 @@ const ROUNDS_PER_START = 3;
 const ROUND_SECONDS = 3;
 const WARM_UP_SECONDS = 3;
 
-/** Relative to the bare server. Fastify with a rate limit takes 1.25; identification of clients, conditions and metrics are the rest. */
+/** The ratio to the bare server. Fastify with a rate limit has 1.25; clients, conditions and metrics are the rest. */
 const MOST_CPU_RATIO = 1.75;
 
 /** The servers in turn, so that other work on the machine affects all of them equally. */

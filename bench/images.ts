@@ -14,7 +14,7 @@ export interface BenchImage {
 }
 
 const SAMPLES_DIRECTORY = fileURLToPath(new URL('../samples/images', import.meta.url));
-/** Of the Debian package gnome-backgrounds. */
+/** The Debian package gnome-backgrounds has them. */
 const BACKGROUNDS_DIRECTORY = '/usr/share/backgrounds/gnome';
 /** The images with photographic detail. The others are flat drawings. */
 const BACKGROUNDS = ['adwaita-l', 'grid-l', 'licorice-l', 'pixels-l', 'truchet-l', 'wood-l'];

@@ -14,7 +14,7 @@ const READINGS = 5;
 const ENCODES_BETWEEN_READINGS = 10;
 const MOST_GROWTH = 1.2;
 const AT_ONCE = 4;
-/** So small that both are full after the first encodes. */
+/** Both are so small that they are full after the first encodes. */
 const CACHES = { IMAGE_CACHE_BYTES: '24MiB', MEMORY_CACHE_BYTES: '16MiB' };
 const FORMATS = ['avif', 'webp', 'png'] as const;
 const NARROWEST = 600;

@@ -26,7 +26,7 @@ export async function cpuSeconds(pid: number): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** Whether a program can be started by its name. */
+/** True if a program can be started by its name. */
 export function isInstalled(program: string): boolean {
   return spawnSync(program, ['--help'], { stdio: 'ignore', env: { PATH: PATH_WITH_SERVERS } }).error === undefined;
 }

@@ -9,7 +9,7 @@ import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const PATH = `/api/channel/${SAMPLE_CHANNEL}`;
 const ROUNDS = 15;
-/** Short, so that other work on the machine affects both servers equally. */
+/** Rounds are short, so that other work on the machine affects both servers equally. */
 const ROUND_SECONDS = 1;
 /** The code with Redis is compiled later than the code without. */
 const WARM_UP_ROUNDS = 8;

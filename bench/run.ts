@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { formatTable, type Part, type Row } from './report.ts';
+import { formatRows, type Part, type Row } from './report.ts';
 
 /** Every part by its name, in order. Each is loaded when it runs, so that no part loads another's libraries. */
 const PARTS: Readonly<Record<string, () => Promise<{ readonly bench: Part }>>> = {
@@ -43,7 +43,7 @@ async function run(jsonPath: string | undefined): Promise<void> {
     console.log(`\n== ${name}`);
     rows.push(...(await runPart(name)));
   }
-  console.log(`\n${formatTable(rows)}`);
+  console.log(`\n${formatRows(rows)}`);
   if (jsonPath !== undefined) {
     await writeFile(jsonPath, `${JSON.stringify({ machine, at: new Date().toISOString(), rows }, undefined, 2)}\n`);
   }

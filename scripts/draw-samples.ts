@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 
 interface Sample {
-  /** Absent for a channel without a banner. */
+  /** It is absent for a channel without a banner. */
   readonly banner?: readonly [width: number, height: number];
   readonly avatar: 'jpg' | 'png';
   /** The size of the small copy of the banner. Default: `CARD_SIZE`. */

@@ -55,7 +55,7 @@ export async function generatedDocuments(): Promise<ReadonlyMap<string, string>>
   return texts;
 }
 
-/** As the service sends it. */
+/** Reads the document as the service sends it. */
 async function readOpenApi(): Promise<OpenApi> {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'pennant-docs-'));
   const config = parseConfig({ SOURCES: 'catalog', DATA_DIR: directory.path });

@@ -64,7 +64,7 @@ interface RecordedCall {
 
 /** The time for one load. */
 const LOAD_MS = 20_000;
-/** For sources that can choose their number. */
+/** Sources that can choose the number of hits send that many. */
 const MAX_HITS = 20;
 
 /**

@@ -10,7 +10,7 @@ import type { CachedChannels, Lookup } from './cached-channels.ts';
 export interface ChannelResponse {
   readonly channel: Channel;
   readonly outcome: CacheOutcome;
-  /** When the record was loaded (wall clock). Absent for a record of the catalog. */
+  /** When the record was loaded (wall clock). A record of the catalog has no such time. */
   readonly loadedAtMs?: number;
 }
 
@@ -23,9 +23,9 @@ interface NoChannel {
 export type ChannelResult = ChannelResponse | NoChannel;
 
 interface ChannelServiceOptions {
-  /** Absent if `SOURCES` does not name it. */
+  /** It is absent if `SOURCES` does not name it. */
   readonly catalog: Pick<Catalog, 'find'> | undefined;
-  /** Absent if `SOURCES` names the catalog only. */
+  /** It is absent if `SOURCES` names the catalog only. */
   readonly cached: CachedChannels | undefined;
   readonly blockedChannels: ReadonlySet<string>;
 }
@@ -53,7 +53,7 @@ export interface ChannelService {
    * @throws AppError `channel_blocked`, or why the sources could not tell
    */
   findChannel(refs: readonly ChannelRef[], softTimeoutMs?: number, newerThanMs?: number): Promise<ChannelResult>;
-  /** The same. @throws AppError also `channel_not_found` */
+  /** Finds the same record. @throws AppError also `channel_not_found` */
   getChannel(refs: readonly ChannelRef[], softTimeoutMs?: number, newerThanMs?: number): Promise<ChannelResponse>;
   /**
    * Returns the record of the catalog or the cached record, fresh or stale, and loads nothing.

@@ -5,7 +5,7 @@ import type { Catalog } from '../sources/catalog/catalog.ts';
 export interface ExampleChannel {
   readonly channelId: string;
   readonly title: string;
-  /** With its `@`; `null` if it has none. */
+  /** The handle with its `@`; `null` if the channel has none. */
   readonly handle: string | null;
   readonly hasBanner: boolean;
   readonly hasAvatar: boolean;
@@ -28,7 +28,7 @@ export function searchPathOf({ title }: ExampleChannel): string {
 
 const COUNT = 8;
 
-/** Empty without a catalog. */
+/** There are no examples without a catalog. */
 export function createExamples(
   catalog: Pick<Catalog, 'examples'> | undefined,
   blockedChannels: ReadonlySet<string>,

@@ -3,7 +3,7 @@ import { AppError, clearestError, isUpstreamFailure, valueOrError } from '../dom
 
 interface SearchOutcome {
   readonly hits: readonly SearchHit[];
-  /** Why a list is not there; absent if all lists are there. */
+  /** The reason why a list is not there. It is absent if all lists are there. */
   readonly failure?: AppError;
 }
 

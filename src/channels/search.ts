@@ -17,9 +17,9 @@ import { mergeLists } from './merge-lists.ts';
 export const LIST_MS = 10_000;
 
 interface SearchServiceOptions {
-  /** Absent if `SOURCES` does not name it. */
+  /** It is absent if `SOURCES` does not name it. */
   readonly catalog: Pick<Catalog, 'search'> | undefined;
-  /** Absent if `SOURCES` names the catalog only. */
+  /** They are absent if `SOURCES` names the catalog only. */
   readonly sources: Pick<Sources, 'search'> | undefined;
   readonly channels: Pick<ChannelService, 'findChannel' | 'isBlocked'>;
   /** The lists of the sources. */
@@ -88,7 +88,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     return cache.get(searchKey(query), load, { softTimeoutMs: SOFT_TIMEOUT_MS });
   }
 
-  /** What is late is loaded on, so that it is stored. */
+  /** Late work goes on, so that its result is stored. */
   function inTime<T>(work: Promise<T>): Promise<T> {
     return withDeadline(clock, LIST_MS, NEVER_ABORTED, () => work);
   }

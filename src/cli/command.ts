@@ -19,10 +19,10 @@ const COMMON_OPTIONS = {
 /** The command line is invalid. The message says why. */
 class UsageError extends OperatorError {}
 
-/** Enough for a path or another program's message, and advice. */
+/** A line may have a path or another program's message, and advice. */
 export const MAX_ADVICE_CHARACTERS = 1_000;
 
-/** `1 record`, `2 records` */
+/** Writes `1 record`, `2 records`. */
 export function formatQuantity(count: number, one: string, several = `${one}s`): string {
   return `${count} ${count === 1 ? one : several}`;
 }
@@ -45,7 +45,7 @@ export function originOf(host: string, port: number): string {
 export interface CommandContext {
   /** The version of Pennant. */
   readonly version: string;
-  /** With the variables of the file. */
+  /** The environment, with the variables of the file. */
   readonly env: NodeJS.ProcessEnv;
   readonly envFile: EnvFile;
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
@@ -53,15 +53,15 @@ export interface CommandContext {
 }
 
 interface Given {
-  /** The first argument. Empty if the command takes none. */
+  /** The first argument. It is empty if the command takes none. */
   readonly argument: string;
   readonly allArguments: readonly string[];
-  /** The given ones of `Command.flags`. */
+  /** Those of `Command.flags` that are given. */
   readonly flags: ReadonlySet<string>;
 }
 
 export interface Command {
-  /** With the name of the command, without that of the program. */
+  /** It begins with the name of the command, without that of the program. */
   readonly usage: string;
   readonly help: string;
   /** A command without it takes no argument. */

@@ -4,7 +4,7 @@ import { type Cidr, embeddedIpv4 } from '../lib/ip-ranges.ts';
 
 /** The form of a value. */
 export interface Form<T> {
-  /** After "must be". */
+  /** It completes a sentence after "must be". */
   readonly expected: string;
   /** Returns `undefined` for a text that is not as expected. */
   read(text: string): T | undefined;
@@ -13,14 +13,14 @@ export interface Form<T> {
 }
 
 export interface Setting<T> {
-  /** Its variable. */
+  /** The name of its variable. */
   readonly env: string;
   readonly fallback: string;
   readonly form: Form<T>;
   readonly doc: string;
-  /** `undefined` while it is not set. */
+  /** Its value is `undefined` while it is not set. */
   readonly isOptional: boolean;
-  /** Never shown. It may be in the file that `NAME_FILE` names. */
+  /** A secret is never shown. It may be in the file that `NAME_FILE` names. */
   readonly isSecret: boolean;
 }
 
@@ -112,7 +112,7 @@ const isHostName = (text: string) => isName(text) || /^\[[\da-f:.]+\]$/i.test(te
 /** A name or an address, as in `Host` but without a port. */
 export const hostName = matching(isHostName, 'a name without scheme and port, such as pennant.example');
 
-/** What a listener can listen on. */
+/** An address or a name that a listener can listen on. */
 export const listenAddress = matching(
   (text) => isIP(text) !== 0 || isName(text),
   'an IP address such as 127.0.0.1 or ::1 without brackets and port, or a name of this machine',

@@ -145,7 +145,7 @@ export const SETTINGS = {
 
 type ValueOf<S> = S extends form.Setting<infer T> ? T : never;
 export type Config = { readonly [Name in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Name]> } & {
-  /** Of calls to YouTube. No setting of Pennant: the variables of many programs. */
+  /** The proxy of calls to YouTube. Its variables are those of many programs, so it is no setting of Pennant. */
   readonly proxyEnv: ProxyEnv | undefined;
 };
 

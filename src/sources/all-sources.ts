@@ -29,7 +29,7 @@ export interface SourceOutcome {
 }
 
 export interface SourcesOptions {
-  /** In the order of `SOURCES`, which has at least one. */
+  /** They are in the order of `SOURCES`, which has at least one. */
   readonly sources: readonly ChannelSource[];
   readonly clock: Clock;
   readonly onOutcome?: (outcome: SourceOutcome) => void;

@@ -27,7 +27,7 @@ export type SourceGates = (name: GateName) => Gate;
 
 interface GatesOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'logger' | 'metrics'>;
-  /** Of each source. */
+  /** The budget of each source. */
   readonly callsPerSecond: number;
 }
 
@@ -111,7 +111,7 @@ export function createUnlimitedGates(http: HttpClient, clock: Runtime['clock']):
   return (name) => createGate({ clock, http, budget, label: LABELS[name] });
 }
 
-/** In UTC, to the second. */
+/** A time in UTC, to the second. */
 function formatTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }

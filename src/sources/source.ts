@@ -51,7 +51,7 @@ export interface ChannelSource {
    * choose their number; otherwise there may be more.
    */
   search(query: string, limit: number, options: LoadOptions): Promise<readonly SearchHit[]>;
-  /** For the operator. */
+  /** The operator sees it in the console. */
   clientVersion?(): ClientVersionState;
   close(): Promise<void>;
 }

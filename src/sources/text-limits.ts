@@ -4,7 +4,7 @@ export const MAX_CHARACTERS = {
   description: 20_000,
   name: 100,
   url: 2_048,
-  /** Of a continuation. A built token has 135 characters. */
+  /** It loads the continuation of a page. A built token has 135 characters. */
   token: 10_000,
 } as const;
 

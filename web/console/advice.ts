@@ -15,7 +15,7 @@ function advise(guide: string, ...sentences: readonly string[]): Advice {
   return { todo: sentences.join(' '), guide };
 }
 
-/** Of a source and the image hosts, whatever call it is that fails. */
+/** Advice about a source and the image hosts, whatever call it is that fails. */
 const BY_CAUSE: Readonly<Record<FailureCause, Advice>> = {
   unreachable: advise(
     YOUTUBE,

@@ -55,7 +55,7 @@ export function lookupFigures({ hit = 0, stale = 0, miss = 0, refreshed = 0 }: R
   return { total, hitPercent: Math.round((shares.hit + shares.stale) * 100), shares };
 }
 
-/** `4 min`, `1 h 30 min`, `3 days` */
+/** Writes `4 min`, `1 h 30 min`, `3 days`. */
 export function formatUptime(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return `${Math.floor(ms / 1000)} s`;
@@ -69,7 +69,7 @@ export function sentence(text: string): string {
   return /[.!?]\)?$/.test(text) ? text : `${text}.`;
 }
 
-/** A dash for `null`: nothing was measured. */
+/** Writes a dash for `null`: nothing was measured. */
 export function formatDurationOf(seconds: number | null): string {
   return seconds === null ? '–' : formatDuration(seconds * 1000);
 }

@@ -75,7 +75,7 @@ export function DurationLines({ label, series }: ChartProps) {
 }
 
 interface PlotProps extends Pick<ChartProps, 'label'> {
-  /** Of the vertical axis, equally spaced from top to bottom. */
+  /** The labels of the vertical axis, equally spaced from top to bottom. */
   readonly labels: readonly string[];
   readonly children: ComponentChildren;
 }

@@ -3,7 +3,7 @@ import { type PageAddress, readState, searchOf } from './address.ts';
 
 interface ChannelLinkProps {
   readonly address: PageAddress;
-  /** Empty: the first page. */
+  /** An empty text is the first page. */
   readonly channel: string;
   readonly class?: string;
   readonly children: ComponentChildren;

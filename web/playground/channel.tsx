@@ -84,7 +84,7 @@ export function Channel({ address, service, record }: ChannelProps) {
   );
 }
 
-/** Whether only this machine can reach the host. */
+/** True if only this machine can reach the host. */
 function isLoopback(hostname: string): boolean {
   return /(?:^|\.)localhost$/.test(hostname) || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
 }

@@ -7,7 +7,7 @@ export interface ImageSnippetInput {
   /** The chosen image with these changes. */
   readonly urlOf: (changes: Partial<ImageChoice>) => string;
   readonly alt: string;
-  /** In pixels, once the image is loaded. */
+  /** The size in pixels, once the image is loaded. */
   readonly size: { readonly width: number; readonly height: number } | undefined;
 }
 
@@ -86,7 +86,7 @@ export function shellQuote(text: string) {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** For the text of a link or an image. */
+/** Escapes the text of a link or an image. */
 export function escapeMarkdown(text: string) {
   return text.replace(/[[\]\\]/g, '\\$&').replace(/\s+/g, ' ');
 }

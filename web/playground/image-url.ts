@@ -26,7 +26,7 @@ export function usualWidth(variant: Variant): string {
   return USUAL_WIDTHS[kindOf(variant)];
 }
 
-/** Whether the channel has the image from which the variant is cut. */
+/** True if the channel has the image from which the variant is cut. */
 export function hasImage({ bannerUrl, avatarUrl }: ChannelRecord, variant: Variant): boolean {
   return (kindOf(variant) === 'banner' ? bannerUrl : avatarUrl) !== null;
 }

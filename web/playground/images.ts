@@ -6,7 +6,7 @@ import type { ChannelRecord, LoadedImage, Service } from './service.ts';
 /** One channel, and its images. Each is loaded once, when it is first shown. */
 export interface ChannelImages {
   readonly record: ChannelRecord;
-  /** Of the URLs of the service. */
+  /** The beginning of the URLs of the service. */
   readonly base: string;
   readonly at: (url: string) => Loading<LoadedImage>;
   /** The variant at its usual width, as the devices show it. */

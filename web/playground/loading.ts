@@ -6,7 +6,7 @@ interface ProblemFields {
   readonly detail: string;
   readonly requestId?: string;
   readonly retryAfterMs?: number;
-  /** Whether the same request may succeed later. */
+  /** True if the same request may succeed later. */
   readonly canRetry?: boolean;
 }
 

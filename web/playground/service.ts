@@ -36,16 +36,16 @@ export interface Service {
 }
 
 export interface LoadedImage {
-  /** Of the bytes in this page. */
+  /** The URL of the bytes in this page. */
   readonly src: string;
-  /** In pixels. */
+  /** Width and height are in pixels. */
   readonly width: number;
   readonly height: number;
   readonly bytes: number;
   readonly mediaType: string;
 }
 
-/** Longer than the service takes for any response. */
+/** The service takes less for any response. */
 const MAX_RESPONSE_MS = 20_000;
 const MAX_RESULTS = 8;
 const MAX_QUERY_CHARACTERS = 100;

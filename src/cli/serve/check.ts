@@ -88,7 +88,7 @@ async function checkPort(listener: ListenerSettings): Promise<Finding> {
   return { level: 'ok', text: `${setting}: ${port === 0 ? 'a port' : port} on ${host} is free` };
 }
 
-/** As much as a start writes. */
+/** A start writes as much. */
 const CHECKED_BYTES = 256 * 1024;
 
 /**

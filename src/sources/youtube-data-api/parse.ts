@@ -102,7 +102,7 @@ function textAt(item: unknown, path: string): string | undefined {
   return textWithin(firstAt(item, path), 'description');
 }
 
-/** The largest one. */
+/** The largest thumbnail. */
 function thumbnailOf(item: unknown): string | undefined {
   const texts = ['high', 'medium', 'default'].map((size) => textAt(item, `snippet.thumbnails.${size}.url`));
   return texts.find((text) => text !== undefined);
@@ -112,7 +112,7 @@ function match(text: string | undefined, form: RegExp): string | null {
   return text !== undefined && form.test(text) ? text : null;
 }
 
-/** With milliseconds in 2019, without in 2022, with microseconds elsewhere. An impossible time is ignored. */
+/** Times had milliseconds in 2019, none in 2022, and microseconds elsewhere. An impossible time is ignored. */
 function toSeconds(timestamp: string): string | null {
   const seconds = timestamp.replace(/\.\d{1,9}Z$/, 'Z');
   return isPublishedAt(seconds) ? seconds : null;

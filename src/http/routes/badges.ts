@@ -111,8 +111,8 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       summary: 'A count as the image of a badge',
       description:
         'The badge is drawn as shields.io draws it, and may be cached for at least five minutes. An error is a grey badge with 200 and ' +
-        '`max-age=60`: "not found", "unavailable", "not available" (a take-down), "invalid color". The rate limit and ' +
-        'malformed HTTP are JSON.',
+        '`max-age=60`: "not found", "unavailable" (also if the count takes longer than 3 s), "not available" (a take-down), ' +
+        '"invalid color". The rate limit and malformed HTTP are JSON.',
       pathParameters: { identifier: IDENTIFIER },
       query: BADGE_IMAGE_QUERY,
       returns: 'BadgeImage',

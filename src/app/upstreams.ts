@@ -5,7 +5,7 @@ import { IMAGE_SOURCE } from '../domain/source-status.ts';
 import { createDownloader, type Downloader } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { FailureLog } from '../lib/failure-log.ts';
-import { BreakerOpenError } from '../lib/http/gate.ts';
+import { isExplainedByBreaker } from '../lib/http/gate.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
@@ -47,8 +47,8 @@ export function createUpstreams(options: UpstreamsOptions) {
     onOutcome(outcome) {
       sourceMetrics.countCall(outcome);
       // The line about the breaker says why.
-      const isExplained = outcome.error instanceof BreakerOpenError;
-      if (!isExplained && !GOOD_OUTCOMES.has(outcome.outcome)) reportFailure(failureLog, outcome);
+      const hasLine = isExplainedByBreaker(outcome.error);
+      if (!hasLine && !GOOD_OUTCOMES.has(outcome.outcome)) reportFailure(failureLog, outcome);
     },
   });
 

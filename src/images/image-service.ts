@@ -5,7 +5,7 @@ import { type OriginalInfo, SOFT_TIMEOUT_MS } from '../cache/values.ts';
 import type { ChannelResponse, ChannelService } from '../channels/channels.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
-import { AppError, valueOrError } from '../domain/errors.ts';
+import { AppError, isUpstreamFailure, valueOrError } from '../domain/errors.ts';
 import { type Format, formatRow } from '../domain/formats.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import {
@@ -21,6 +21,8 @@ import {
   type Variant,
 } from '../domain/variants.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
+import { isExplainedByBreaker } from '../lib/http/gate.ts';
+import { describeFailure } from '../lib/logger.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
@@ -94,17 +96,31 @@ interface ImageServiceOptions {
   readonly originals: Pick<Originals, 'get' | 'read'>;
   readonly encoder: Pick<Encoder, 'encode' | 'libraryVersion'>;
   readonly images: Pick<ImageStore, 'get' | 'put'>;
-  readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'failureLog' | 'metrics'>;
 }
 
 /** Returns stored images, or encodes them, each once for all concurrent requests. */
 export function createImageService(options: ImageServiceOptions): ImageService {
   const { channels, originals, encoder, images } = options;
-  const { clock, metrics } = options.runtime;
+  const { clock, failureLog, metrics } = options.runtime;
   const encoding = createSharedWork<Buffer>();
   const failedEncodes = createFailedKeys({ clock });
   addBoundGauges(metrics, 'pennant_failed_encodes', 'failed encodes', failedEncodes.stats);
   addBoundGauges(metrics, 'pennant_images_being_made', 'images being made', encoding.stats);
+
+  /** Logs why there is no image, unless the line about a breaker says it. */
+  async function logged<T>(channelId: string, work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      if (isUpstreamFailure(error) && !isExplainedByBreaker(error)) {
+        const reason = describeFailure(error);
+        const fields = { channelId, code: error.code, reason };
+        failureLog.report({ level: 'warn', key: `image ${error.code} ${reason}`, message: 'image failed', fields });
+      }
+      throw error;
+    }
+  }
 
   function jobFor({ original, identity }: ImageSpec): EncodeJob {
     const { crop, output, backdrop, format, quality } = identity;
@@ -129,7 +145,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
         const stored = await images.get(id);
         if (stored !== undefined) return { bytes: stored, isFromStore: true, isCollapsed: false };
         const isCollapsed = encoding.isRunning(key);
-        const bytes = await encoding.run(key, disconnectSignal(), make);
+        const bytes = await logged(id.channelId, encoding.run(key, disconnectSignal(), make));
         return { bytes, isFromStore: false, isCollapsed };
       },
     };
@@ -159,7 +175,8 @@ export function createImageService(options: ImageServiceOptions): ImageService {
       const { refs, variant } = request;
       const { kind } = VARIANT_PRESETS[variant];
       // A stale record most often names the current image, so no image waits for its reload.
-      const original = await findOriginal(await channels.getChannel(refs, 0), kind);
+      const record = await channels.getChannel(refs, 0);
+      const original = await logged(record.channel.channelId, findOriginal(record, kind));
       const { channel, value, outcome } = original;
       const { channelId } = channel;
       const identity = resolveRequest(request, channelId, value);

@@ -61,6 +61,7 @@ test.each([
   [`/channels?ids=${ID}`, `/api/channels?ids=${ID}`],
   ['/badge/pennantsample/tv', '/api/badge/@pennantsample'],
   [`/API/Channel/${ID}`, `/channel/${ID}`],
+  [`/api/channels/${ID}`, `/channel/${ID}`],
 ])('%s: did you mean %s, which works', async (url, advised) => {
   const { status, detail } = await get(url);
   expect([400, 404]).toContain(status);
@@ -112,6 +113,8 @@ test.each([
   ['/c/%20', '" " can be neither a custom name nor a handle.'],
   ['/api/banner/nobody', 'There is no channel with the handle or user name "nobody".'],
   ['/channel/UCnobodyhasthisone000000', 'There is no channel with the ID "UCnobodyhasthisone000000".'],
+  [`/api/banner/${ID}?type=tv&width=0`, '"0" is not a valid width. Valid: a whole number from 1 to 4096.'],
+  [`/${ID}?type=tv&format=bmp`, '"bmp" is not a valid format.'],
   [`/@pennantsample/avatar?width=0`, '"0" is not a valid width. Valid: a whole number from 1 to 4096.'],
   // The first segments of endpoints are no names.
   ['/api', 'There is nothing at "/api". GET / lists the endpoints.'],

@@ -5,11 +5,12 @@ import type { ChannelSource } from '../../src/sources/source.ts';
 import { startTestApp, startWithoutEncoder, type TestAppOptions } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createStub, numberedChannelId } from '../helpers/fake-source.ts';
-import { respondWithJson, startFakeUpstream } from '../helpers/fake-upstream.ts';
+import { respondWithHtml, respondWithJson, respondWithStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { damageImages, storedRowsIn } from '../helpers/images.ts';
 import { recordLog } from '../helpers/log.ts';
 import { findFreePort } from '../helpers/process.ts';
+import { youtubeSettings } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
@@ -43,9 +44,8 @@ describe('the log', () => {
       { level: LEVELS.error, source: 'failing', err: { message: 'oops' } },
       { level: LEVELS.error, status: 500, msg: 'request failed: a bug' },
       { level: LEVELS.warn, source: 'failing', reason: expect.any(String) },
-      { level: LEVELS.warn, status: 503, msg: 'request failed', reason: expect.any(String) },
     ]);
-    for (const line of failed.slice(2)) expect(line).not.toHaveProperty('err');
+    expect(failed[2]).not.toHaveProperty('err');
   });
 
   test('has one line a minute about requests over the rate limit, with the network of the client', async () => {
@@ -63,12 +63,13 @@ describe('the log', () => {
     const { lines, service } = await startLogged({
       env: { SOURCES: 'youtube', YOUTUBE_ORIGIN, RATE_LIMIT_OVERRIDES: '0.0.0.0/0=unlimited' },
     });
-    const messages = () => lines.map(({ msg }) => String(msg)).filter((message) => /YouTube|ready/.test(message));
+    const messages = () => lines.map(({ msg }) => String(msg)).filter((message) => !/listens/.test(message));
     const searchFor = (number: number) => service.get(`/api/search?q=nobody${number}`);
     // One after another, and more than it takes to open the breaker.
     for (let number = 0; number < 8; number += 1) expect((await searchFor(number)).status).toBe(503);
     expect(lines.filter(({ msg }) => msg === 'source failed')).toHaveLength(1);
     expect(messages()).toEqual([
+      'source failed',
       expect.stringMatching(/^YouTube’s search cannot be reached from this machine since .* \(.*ECONNREFUSED/),
     ]);
     const { conditions } = await service.readiness();
@@ -78,7 +79,22 @@ describe('the log', () => {
     onTestFinished(upstream.close);
     service.clock.advance(10_000);
     expect((await searchFor(8)).status).toBe(200);
-    expect(messages().slice(1)).toEqual(['youtube searches is ready again']);
+    expect(messages().slice(2)).toEqual(['youtube searches is ready again']);
+  });
+
+  test('has one line about a failed request: that of the source, of the breaker or of the image', async () => {
+    const upstream = await startFakeUpstream(respondWithStatus(500));
+    onTestFinished(upstream.close);
+    const { lines, service } = await startLogged({ env: youtubeSettings(upstream.origin) });
+    const messagesFor = async (url: string) => {
+      lines.splice(0);
+      expect((await service.get(url)).status).toBeGreaterThanOrEqual(502);
+      return lines.filter(({ level }) => Number(level) >= LEVELS.warn).map(({ msg }) => msg);
+    };
+    expect(await messagesFor('/@nobody')).toEqual(['source failed']);
+    upstream.response(respondWithHtml(200));
+    expect(await messagesFor('/api/search?q=nobody')).toEqual([expect.stringMatching(/^YouTube’s search refuses/)]);
+    expect(await messagesFor('/api/search?q=anybody')).toEqual([]);
   });
 
   test('summarizes the failures that were not logged', async () => {

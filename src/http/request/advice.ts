@@ -38,6 +38,8 @@ const TAB =
   /\/(?:about|channels|community|featured|live|playlists|podcasts|posts|releases|shorts|store|streams|videos)$/i;
 const LIST = /^(?:api\/)?(search|channels)\?(?=.*\b(?:q|ids)=[^&])[\x21-\x7e]{1,300}$/i;
 const ENDPOINT = /^(?:api\/)?(channel|banner|badge)\/([^/]+)/i;
+/** A path of a record, or nearly one. */
+const RECORD = /^(?:(?:api\/)?channels?|user|c)\//i;
 const USE = 'use the ID or the @handle of a channel.';
 /** Files, of which vulnerability scanners request many, and the first segments of endpoints. */
 const NO_NAME = /^[^\p{L}\p{N}]|\.[a-z]{2,5}$|^(?:api|badge|banner|c|channels?|search|user)$/iu;
@@ -90,7 +92,7 @@ const ADVICE: readonly [faults: readonly Fault[], advise: (failed: FailedRequest
       if (type === 'id' || type === 'handle' || type === 'username')
         return requestFor(findIdentifier(text, type), path);
       const isImage = typeof type === 'string' && isVariant(type) && refsOfBareIdentifier(text).length > 0;
-      return isImage ? `/api/banner/${escaped(text)}?type=${type}` : undefined;
+      return isImage && RECORD.test(path) ? `/api/banner/${escaped(text)}?type=${type}` : undefined;
     },
   ],
   // An extension behind a handle, which is read as a part of the handle
@@ -130,7 +132,7 @@ function requestFor(ref: ChannelRef | undefined, path: string): string | undefin
   if (kind === 'username') return `/user/${name}`;
   const named = kind === 'handle' ? `@${name}` : name;
   if (/^api\/badge\//i.test(path)) return `/api/badge/${named}`;
-  if (!/^(?:(?:api\/)?channel|user|c)\//i.test(path)) return `/${named}`;
+  if (!RECORD.test(path)) return `/${named}`;
   return kind === 'handle' ? `/api/channel/${name}?type=handle` : `/channel/${name}`;
 }
 

@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from '@prometheus-io/client';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
-import type { AppError } from '../../domain/errors.ts';
+import { type AppError, isInconclusive, isUpstreamFailure } from '../../domain/errors.ts';
 import type { FailureReport } from '../../lib/failure-log.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { SECONDS_BUCKETS } from '../../lib/metrics.ts';
@@ -36,7 +36,7 @@ export function createResponseReporter({ runtime, endpoints, logsAll }: Response
   return ({ endpoint, receivedAtMs, id: requestId, request, target, client }, response) => {
     const { error, outcome } = response;
     const status = error === undefined ? response.status : statusOf(error);
-    const failure = status >= 500 ? error : undefined;
+    const failure = status >= 500 && !isExplained(error) ? error : undefined;
     const cache = outcome?.kind;
     const route = endpoint?.url ?? NO_ROUTE;
     const seconds = (clock.monotonic() - receivedAtMs) / 1000;
@@ -58,6 +58,11 @@ export function createResponseReporter({ runtime, endpoints, logsAll }: Response
     const hasLine = problem !== undefined && failureLog.report(problem);
     if (logsAll && !hasLine) logger.info(line, 'request');
   };
+}
+
+/** True for a failure that has a line of a source, an image or a breaker. */
+function isExplained(error: AppError | undefined): boolean {
+  return isUpstreamFailure(error) && !isInconclusive(error);
 }
 
 /** What the log says of a failed, refused or slow response. `undefined` for any other, such as a 404. */

@@ -48,7 +48,15 @@ interface GateOptions {
 }
 
 /** A call that was not sent because the breaker is open. */
-export class BreakerOpenError extends NotSentError {}
+class BreakerOpenError extends NotSentError {}
+
+/** A failure after which the breaker is open. */
+class BreakerOpeningError extends AppError {}
+
+/** True for a failure that the state of a breaker explains. */
+export function isExplainedByBreaker(error: unknown): boolean {
+  return error instanceof BreakerOpenError || error instanceof BreakerOpeningError;
+}
 
 /** What clients are told. */
 const FAILURES: Record<FailureKind, readonly [code: ErrorCode, predicate: string]> = {
@@ -87,9 +95,12 @@ export function createGate({ clock, http, budget, label, onChange }: GateOptions
   }
 
   function errorOf({ kind, detail }: Verdict & { readonly kind: FailureKind }): AppError {
-    const retryAfterMs = msLeft() > 0 ? msLeft() : undefined;
+    const [code] = FAILURES[kind];
     const scope = kind === 'unexplained' || kind === 'unreadable' ? 'key' : 'upstream';
-    return new AppError(FAILURES[kind][0], sentenceOf(kind), { cause: new Error(detail), scope, retryAfterMs });
+    const options = { cause: new Error(detail), scope } as const;
+    const retryAfterMs = msLeft();
+    if (retryAfterMs <= 0) return new AppError(code, sentenceOf(kind), options);
+    return new BreakerOpeningError(code, sentenceOf(kind), { ...options, retryAfterMs });
   }
 
   return {

@@ -66,3 +66,18 @@ test.each<[what: string, damage: (path: string) => Promise<unknown>]>([
   file.close();
   expect(new DatabaseSync(path).prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
 });
+
+test('a condition lasts from a write on a full disk until one that succeeds', async () => {
+  const { open, conditions } = await setUp();
+  const file = open();
+  file.put('earlier');
+  const setMaxPages = (pages: number) => file.read((sql) => sql(`PRAGMA max_page_count = ${pages}`).get());
+  setMaxPages(1);
+  expect(file.put('dropped', 'x'.repeat(100_000))).toBe(false);
+  expect(file.get('earlier')).toBe('a note');
+  expect(conditions()).toEqual(['cache']);
+  setMaxPages(1_000_000);
+  file.retry();
+  expect(conditions()).toEqual([]);
+  expect(file.put('later', 'x'.repeat(100_000))).toBe(true);
+});

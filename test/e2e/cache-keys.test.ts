@@ -38,19 +38,6 @@ describe('a search', () => {
   });
 
   const page = 'https://www.youtube.com';
-  test.each([
-    [`${page}/USER/PennantSample`, `${page}/user/pennantsample`],
-    [`${page}/CHANNEL/${SAMPLE}`, `${page}/channel/${SAMPLE}`],
-    [`${page}/@PENNANTSAMPLE`, `${page}/@pennantsample`],
-  ])('reads %s as %s', async (one, other) => {
-    expect([await idsIn(app, one), await idsIn(app, other)]).toEqual([[SAMPLE], [SAMPLE]]);
-  });
-
-  test('reads a handle in any composition and letter case', async () => {
-    const forms = ['@schmalspur.höhe', '@SCHMALSPUR.HÖHE'].flatMap((name) => [name.normalize('NFD'), name]);
-    for (const form of forms) expect(await idsIn(app, form)).toEqual([NARROW]);
-    for (const form of forms) expect(await idsIn(app, `${page}/${form}`)).toEqual([NARROW]);
-  });
 
   test.each([
     ['an ID in another letter case', SAMPLE.toUpperCase(), SAMPLE],

@@ -1,15 +1,11 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import type { ChannelSource } from '../../src/sources/source.ts';
+import { describe, expect, test } from 'vitest';
 import { startWithoutEncoder } from '../helpers/app.ts';
-import { numberedChannelId, numberedSource, testChannel } from '../helpers/fake-source.ts';
-import { respondWithBytes, respondWithStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const [SAMPLE, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
-const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 
 describe('readiness', () => {
   test('has a condition, also in the metrics, as long as nothing can be stored, and everything is served', async () => {
@@ -55,25 +51,4 @@ test('RATE_LIMIT_IPV6_PREFIX is the length of the prefix that counts as one clie
   expect(await left('2001:db8:1:1::1')).toBe('9');
   expect(await left('2001:db8:1:2::1')).toBe('8');
   expect(await left('2001:db8:2:1::1')).toBe('9');
-});
-
-test('downloads from image hosts are counted by outcome, in metrics and console', async () => {
-  const upstream = await startFakeUpstream((request, response) =>
-    (request.url === '/0' ? respondWithBytes(GIF) : respondWithStatus(503))(request, response),
-  );
-  onTestFinished(upstream.close);
-  const source: ChannelSource = {
-    ...numberedSource(),
-    async getChannel(channelId) {
-      const urls = [`https://yt3.ggpht.com/${channelId === numberedChannelId(0) ? 0 : 1}`];
-      const avatar = { kind: 'remote' as const, key: channelId, urls };
-      return { channel: testChannel(channelId, { avatar }), isComplete: true, missing: [] };
-    },
-  };
-  const service = await startWithoutEncoder({ sources: [source], env: { YOUTUBE_ORIGIN: upstream.origin } });
-  for (let number = 0; number < 2; number += 1) await service.get(`/${numberedChannelId(number)}/avatar`);
-  expect(await service.metric('pennant_image_host_calls_total{outcome="found"}')).toBe(1);
-  expect(await service.metric('pennant_image_host_calls_total{outcome="upstream_unavailable"}')).toBe(1);
-  const { totals } = await service.state();
-  expect(totals.sources['image hosts']).toEqual({ found: 1, upstream_unavailable: 1 });
 });

@@ -21,8 +21,6 @@ const ADMITTED = 10;
 const OTHERS = { what: "another client's longest wait", share: 1, limitMs: 1_000 };
 /** For each connection, and for a start of the load. */
 const MAX_CPU_SECONDS = { perConnection: 0.004, once: 2 };
-/** More than the kernel's buffers of one connection hold. */
-const MAX_SENT_BYTES = 32 * MIB;
 const MAX_LEFT_DESCRIPTORS = 10;
 const CLOSING_MS = 20_000;
 const HELD_MS = 1_000;
@@ -33,7 +31,6 @@ const LARGE_IMAGE = 'GET /UCPennantSample00000001A/tv.png HTTP/1.1\r\nHost: a\r\
 const TUNNEL = 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n';
 const POST_IN_CHUNKS = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
 const CHUNK_OF_ONE_BYTE = '1\r\nx\r\n';
-const CHUNK = `10000\r\n${'x'.repeat(64 * KIB)}\r\n`;
 
 interface ConnectionAttack {
   readonly name: string;
@@ -45,8 +42,6 @@ interface ConnectionAttack {
   readonly maxGrowthBytes: number;
   /** Default: the client reads the responses. */
   readonly isReading?: boolean;
-  /** Sends the last chunk again and again, until the connection is closed. */
-  readonly isEndless?: boolean;
   /** The bytes are no whole request, so the connections wait instead of being refused. */
   readonly isWaiting?: boolean;
 }
@@ -100,14 +95,6 @@ function attacksOf({ isLong }: FaultContext): readonly ConnectionAttack[] {
       addressOf: anotherNetwork,
       bytes: POST_IN_CHUNKS + CHUNK_OF_ONE_BYTE.repeat(10_000),
       maxGrowthBytes: 114 * MIB,
-    },
-    {
-      name: 'an endless body of a refused request',
-      connections: 1,
-      addressOf: oneAddress,
-      bytes: POST_IN_CHUNKS + CHUNK,
-      isEndless: true,
-      maxGrowthBytes: 64 * MIB,
     },
     {
       name: '400 connections that never finish their header',
@@ -195,14 +182,12 @@ async function attackOnce(context: FaultContext, attack: ConnectionAttack, enter
   const [keeping, connecting] = await Promise.all([bystanders[0].stop(), bystanders[1].stop()]);
   const refused = (await countRefused(service)) - before.refused;
   const entries = metricValue(await metricsOf(service), 'pennant_connections_entries');
-  const sent = Math.max(...sockets.map(({ bytesWritten, writableLength }) => bytesWritten - writableLength));
   for (const socket of sockets) socket.destroy();
 
   const faults = [...keeping.faults, ...connecting.faults].map((fault) => `another client: ${fault}`);
   if (!isOver) faults.push('the connections were not closed');
   const admitted = Math.ceil(attack.connections / BATCH) * ADMITTED;
   if (refused > attack.connections + admitted) faults.push(`${refused} requests were looked at`);
-  if (attack.isEndless && sent > MAX_SENT_BYTES) faults.push(`${sent} bytes of a body were accepted`);
   const latency = boundLatency(keeping, OTHERS);
   const connectingMs = Math.max(...connecting.latenciesMs);
   const growth = mostBytes - before.bytes;
@@ -216,15 +201,10 @@ async function attackOnce(context: FaultContext, attack: ConnectionAttack, enter
   };
 }
 
-function sendTo(socket: Socket, { bytes, isReading = true, isEndless }: ConnectionAttack): void {
+function sendTo(socket: Socket, { bytes, isReading = true }: ConnectionAttack): void {
   if (isReading) socket.resume();
   else socket.pause();
   socket.write(bytes);
-  if (!isEndless) return;
-  const sendOn = () => {
-    while (socket.writable && socket.write(CHUNK));
-  };
-  socket.on('drain', sendOn);
 }
 
 /** Requests with a 4xx. */

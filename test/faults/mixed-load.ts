@@ -10,8 +10,9 @@ const RECORD_URLS = CHANNELS.map((channelId) => `/api/channel/${channelId}`);
 const VARIANTS = ['tv', 'desktop', 'tablet', 'mobile', 'avatar'];
 const FORMATS = ['jpeg', 'webp', 'avif', 'png'];
 
-/** Width in pixels. */
-const SMALL = { from: 40, to: 440 };
+/** Widths in pixels, from the least one on. */
+const LEAST_WIDTH = 40;
+const WIDTHS = 400;
 
 function pick<T>(values: readonly T[]): T {
   return values[Math.floor(Math.random() * values.length)] as T;
@@ -21,10 +22,10 @@ function pick<T>(values: readonly T[]): T {
 const WITHOUT_BANNER = 'UCPennantSample00000002A';
 
 /** An image that exists and is most likely new, so that it is encoded and written to the disk. */
-export function freshImageUrl({ from, to } = SMALL): string {
+export function freshImageUrl(): string {
   const channelId = pick(CHANNELS);
   const variant = channelId === WITHOUT_BANNER ? 'avatar' : pick(VARIANTS);
-  const width = from + Math.floor(Math.random() * (to - from));
+  const width = LEAST_WIDTH + Math.floor(Math.random() * WIDTHS);
   return `/${channelId}/${variant}.${pick(FORMATS)}?width=${width}`;
 }
 

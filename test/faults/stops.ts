@@ -6,7 +6,6 @@ import { CHANNELS } from './mixed-load.ts';
 import { openConnection } from './raw-connections.ts';
 import { loadAverage, type Outcome } from './report.ts';
 import { findEmptySamples, findResponseFaults, isRefusal } from './response-faults.ts';
-import { stopUnderLoad } from './stop-under-load.ts';
 
 const MAX_STOP_MS = 10_000;
 /** The time limit for the end of a process. */
@@ -16,10 +15,6 @@ const GIVE_UP_MS = 20_000;
 export const stops: Subject = {
   name: 'stops',
   async run(context) {
-    for (let round = 1; round <= (context.isLong ? 10 : 1); round += 1) {
-      await context.measure('stops', `SIGTERM under load, round ${round}`, () => stopUnderLoad(context, MAX_STOP_MS));
-    }
-    // These only wait.
     await Promise.all([
       context.measure('stops', 'SIGTERM with more work than can be finished', () => stopWithTooMuchWork(context)),
       stopWhileAllHang(context),

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmod, chown, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -110,22 +110,6 @@ describe('serve --check', () => {
       ]);
     },
   );
-
-  test.skipIf(process.getuid?.() !== 0)('reports files of another user in an own DATA_DIR', async () => {
-    await chmod(directory, 0o755);
-    await mkdir(dataDir, { recursive: true });
-    await chown(dataDir, NOBODY, NOBODY);
-    await writeFile(join(dataDir, 'cache.db'), '', { mode: 0o644 });
-    await writeCatalog(dataDir, []);
-    await chmod(join(dataDir, 'catalog', 'channels.ndjson'), 0o600);
-    const ended = await check({}, NOBODY);
-    expect(ended).toMatchObject({ exitCode: 1 });
-    expect(ended.stdout.split('\n').filter((line) => line.startsWith('error'))).toEqual([
-      expect.stringMatching(/DATA_DIR \S+ is not writable: EACCES: permission denied, access \S+cache\.db'\. Give it/),
-      expect.stringMatching(/channels\.ndjson cannot be read \(EACCES/),
-    ]);
-    expect(ended.stdout).not.toMatch(/^ok .*(?:DATA_DIR|CATALOG)/m);
-  });
 
   test('warns about a Redis that does not respond, without its password', async () => {
     const ended = await check({ REDIS_URL: 'redis://:the-password@127.0.0.1:1' });

@@ -120,26 +120,6 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
     expect(markdown).toBe(`[![a "b" \\]](${url})](https://www.youtube.com/channel/${SAMPLE})`);
     expect((await paste(await emptyPage(600), html)).alt).toBe('a "b" ]');
   });
-
-  test.each([
-    ['on a page with a secure origin', ''],
-    ['on any other page', "Object.defineProperty(navigator, 'clipboard', { value: undefined })"],
-  ])('every card has a button that copies its snippet, %s', async (_, script) => {
-    const { page } = await visitPlayground(used, `?channel=${SAMPLE}`, {
-      permissions: ['clipboard-read', 'clipboard-write'],
-    });
-    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
-    await page.evaluate(script);
-    const field = page.getByLabel('Label');
-    for (const card of ['#image', '#code', '#badge']) {
-      await page.locator(`${card} .snippets .copy`).click();
-      await page.locator(`${card} .snippets .copy`, { hasText: 'Copied' }).waitFor();
-      await field.fill('');
-      await field.press('Control+V');
-      const text = await page.locator(`${card} [role=tabpanel]`).innerText();
-      expect(text.replaceAll(/\s/g, '')).toContain((await field.inputValue()).replaceAll(/\s/g, ''));
-    }
-  });
 });
 
 interface Shown {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { countLoaded, factOf, hasBrowser, startBrowsedService, usePlayground, visitPlayground } from './browser.ts';
+import { countLoaded, factOf, hasBrowser, usePlayground, visitPlayground } from './browser.ts';
 
 /* Lookups, images and the address of the playground. */
 
@@ -208,37 +208,5 @@ describe.skipIf(!hasBrowser)('the address of the playground', () => {
     await page.goForward();
     await page.goForward();
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 350');
-  });
-});
-
-describe.skipIf(!hasBrowser)('the playground of the operator', () => {
-  async function visitAsOperator(env: Record<string, string>) {
-    const service = await startBrowsedService(env);
-    const context = await used.browser.newContext({ viewport: { width: 1280, height: 900 } });
-    onTestFinished(async () => {
-      await context.close();
-      await service.close();
-    });
-    const page = await context.newPage();
-    const outside: string[] = [];
-    page.on('request', (request) => {
-      const url = request.url();
-      if (!url.startsWith(service.consoleOrigin) && url.startsWith('http')) outside.push(url);
-    });
-    await page.goto(`${service.consoleOrigin}/playground/?channel=@nightglass`);
-    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
-    return { page, service, outside };
-  }
-
-  test('has no limit, and shows the public address, which need not work yet', async () => {
-    const { page, outside } = await visitAsOperator({ RATE_LIMIT: '2/300', BASE_URL: 'https://img.pennant.example' });
-    for (const variant of ['Desktop', 'Avatar']) {
-      await page.getByRole('radio', { name: variant }).check();
-      await expect.poll(() => factOf(page, 'Size')).not.toBe('');
-    }
-    expect(await page.locator('#image-url').innerText()).toBe(
-      'https://img.pennant.example/@nightglass/avatar?width=176',
-    );
-    expect(outside).toEqual([]);
   });
 });

@@ -22,19 +22,15 @@ const SET_UP = ['build.ts', 'started-data-dir.ts'].map((file) => join(import.met
 /** For processes that tests start. */
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') };
 
-/** Each of these runs in its own process, because they measure the whole process. */
-const MEASURE_MEMORY = [
-  'src/cache/image-store.test.ts',
-  'src/cache/cache-memory.test.ts',
-  'test/e2e/held-in-memory.test.ts',
-];
-const MEMORY_TESTS = { name: 'core-memory', include: MEASURE_MEMORY, env, ...COMMON };
+/** It runs in its own process, because it measures the whole process. */
+const MEASURES_MEMORY = 'test/e2e/held-in-memory.test.ts';
+const MEMORY_TESTS = { name: 'core-memory', include: [MEASURES_MEMORY], env, ...COMMON };
 
 /** Unit and contract tests, and the service in one process. They need only npm's packages. */
 const CORE_TESTS = {
   name: 'core',
   include: ['{src,web}/**/*.test.ts', 'test/contracts/*.test.ts', 'test/e2e/*.test.ts'],
-  exclude: MEASURE_MEMORY,
+  exclude: [MEASURES_MEMORY],
   // The files share no module state, and loading the service for each of them would take half of the time.
   isolate: false,
   env,

@@ -1,9 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { measureHeldBytes } from '../../test/helpers/heap.ts';
 import { bytesOf, MIB, setUpImages } from '../../test/helpers/images.ts';
-import { readBound } from '../../test/helpers/runtime.ts';
 
 const [ONE, OTHER] = ['UCone__________________A', 'UCother________________A'];
 /** What an image counts against the quota beside its bytes. */
@@ -102,23 +100,6 @@ test.each<[what: string, sql: string]>([
   expect(logged()).toEqual(['rebuilt']);
 });
 
-test('an erasure removes every image of a channel, none of another, and its bytes from the disk', async () => {
-  const { open, dataDir, usage } = await setUpImages({ maxBytes: 3 * MIB });
-  const images = await open();
-  for (const channelId of [OTHER, ONE]) {
-    for (let width = 1; width <= 120; width += 1) {
-      images.put(imageOf(channelId, `${channelId} ${width}`), bytesOf(`image of ${channelId}`));
-    }
-    images.put(originalOf(channelId, `original of ${channelId}`), bytesOf(`original of ${channelId}`));
-  }
-  expect(usage().entries).toBeLessThan(140);
-  expect(await images.erase([ONE, 'UCnever-stored_________A'])).toBe(121);
-  expect(await images.get(imageOf(ONE, `${ONE} 120`))).toBeUndefined();
-  expect(await images.get(originalOf(OTHER, `original of ${OTHER}`))).toEqual(bytesOf(`original of ${OTHER}`));
-  const content = await contentOf(dataDir);
-  expect(content).not.toContain(ONE);
-});
-
 describe('in memory', () => {
   test('are images that are used, and these stay on the disk', async () => {
     const directory = await setUpImages({ maxBytes: 2 * (20_000 + OVERHEAD_BYTES), maxMemoryBytes: MIB });
@@ -148,22 +129,5 @@ describe('in memory', () => {
     expect([await images.get(stored), (await images.get(large))?.length]).toEqual([undefined, 6 * MIB + 1]);
     await images.erase([ONE]);
     expect(await images.get(large)).toBeUndefined();
-  });
-
-  test('they count at least what they take there, with their keys', async () => {
-    const { open } = await setUpImages({ maxBytes: 0, maxMemoryBytes: 100_000_000 });
-    const images = await open();
-    // Like a message from an encoder process: a small part of a large buffer.
-    const packet = Buffer.alloc(60_000);
-    const heldBytes = await measureHeldBytes(() => {
-      for (let number = 0; number < 10_000; number += 1) {
-        const part = Buffer.from(packet).subarray(100, 200);
-        const key = `image2/UC${String(number).padStart(22, '0')}/0123456789abcdef/default.avif`;
-        images.put(imageOf(ONE, key), part);
-      }
-    });
-    const { entries, bytes } = await readBound(images.metrics, 'pennant_images_in_memory');
-    expect(entries).toBe(10_000);
-    expect(heldBytes).toBeLessThan(bytes);
   });
 });

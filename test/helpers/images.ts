@@ -37,11 +37,10 @@ export async function setUpImages(options: { dataDir?: string; maxBytes?: number
     /** The kinds of the lines in the log. */
     logged: () => lines.map(({ kind }) => kind),
     async open(maxBytes = options.maxBytes ?? 64 * MIB) {
-      // Each process has metrics of its own.
       const runtime = createTestRuntime({ clock, logger });
       const images = await openImages(dataDir, maxBytes, { ...options, runtime });
       onTestFinished(images.close);
-      return { ...images, metrics: runtime.metrics };
+      return images;
     },
     /** What the images count against the quota. */
     usage: () => ({ entries: storedRowsIn(dataDir).length, bytes: storedBytesIn(dataDir) }),

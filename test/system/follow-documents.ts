@@ -101,7 +101,7 @@ async function openShell({ isServing, buildsFirst }: ShellOptions) {
         HOME: directory,
         CURL_HOME: directory,
         npm_config_update_notifier: 'false',
-        // npm then runs the command, but nothing before it. build.test.ts shows what comes before.
+        // npm then runs the command, but nothing before it.
         npm_config_ignore_scripts: String(!buildsFirst),
         ...env,
       },

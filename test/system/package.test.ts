@@ -151,9 +151,9 @@ describe('the launcher', () => {
   }
 
   /** Runs a file with this Node under another version number. */
-  function runAs(version: string, launcher: string): Promise<Ended> {
+  function runAs(version: string, launcher: string, cwd = directory): Promise<Ended> {
     const disguise = `Object.defineProperty(process.versions, 'node', { value: '${version}' })`;
-    return run(directory, process.execPath, '-e', `${disguise}; import(${JSON.stringify(launcher)})`);
+    return run(cwd, process.execPath, '-e', `${disguise}; import(${JSON.stringify(launcher)})`);
   }
 
   async function olderPrograms(): Promise<string[]> {
@@ -176,6 +176,17 @@ describe('the launcher', () => {
       const ended = await run(directory, program, launcher);
       expect(ended).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/^Pennant needs Node 24/) });
     }
+  });
+
+  test('of a clone reports the older Node, or the missing packages, too', async () => {
+    const launcher = join(ROOT, 'scripts/build.js');
+    const old = /^Pennant needs Node 24 or newer; this is Node 20\.20\.2 .*\n.* Install it now: npm rebuild node/;
+    const missing = 'The packages are not installed yet. Install them: npm ci\n';
+    for (const [cwd, stderr] of [
+      [ROOT, expect.stringMatching(old)],
+      [await createTemporaryDirectory(), missing],
+    ] as const)
+      expect(await runAs('20.20.2', launcher, cwd)).toEqual({ exitCode: 1, stdout: '', stderr });
   });
 
   test('starts the program on the oldest supported Node', async () => {

@@ -1,7 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -12,42 +10,20 @@ import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { HANG_MS } from '../helpers/wait.ts';
 
-/** A connection with a movable clock: nothing times out and nothing is retried until the test moves the clock. */
-function open(url: string, connectTimeoutMs?: number) {
-  const clock = createManualClock();
+/** A connection with a movable clock: nothing times out and nothing is retried, because no test moves it. */
+async function connect(url: string) {
   /** Every change of state, in order. */
   const changes: (string | null)[] = [];
-  const opening = createRedisConnection({
+  const connection = await createRedisConnection({
     url,
     onStateChange: (problem) => changes.push(problem),
-    ...(connectTimeoutMs !== undefined && { connectTimeoutMs }),
-    clock,
+    // The socket's own time-out uses real time.
+    connectTimeoutMs: HANG_MS,
+    clock: createManualClock(),
   });
-  onTestFinished(async () => (await opening).close());
-  return { clock, changes, opening };
-}
-
-async function connect(url: string) {
-  // The socket's own time-out uses real time.
-  const { clock, changes, opening } = open(url, HANG_MS);
-  const connection = await opening;
+  onTestFinished(() => connection.close());
   const write = () => connection.run((redis) => redis.set('key', 'value', { PX: 60_000 }));
-  return { connection, clock, changes, write };
-}
-
-function failureOf(running: Promise<unknown>): Promise<unknown> {
-  return running.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-}
-
-/** A server that accepts connections and never responds. */
-async function startMute(): Promise<Server> {
-  const server = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return server;
+  return { connection, changes, write };
 }
 
 describe.skipIf(!findRedisServer())('with a real redis-server', () => {
@@ -112,18 +88,6 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
       expect([trusting.changes, await server.command('EXISTS', 'key')]).toEqual([[], 1]);
     },
   );
-});
-
-describe('without a redis-server', () => {
-  test('a server that accepts connections and never responds delays the start by half a second, and nothing else', async () => {
-    const { port } = (await startMute()).address() as { port: number };
-    const { clock, changes, opening } = open(`redis://127.0.0.1:${port}`);
-    await clock.passTimer(500);
-    const connection = await opening;
-    expect(changes).toEqual(['no response within 500 ms']);
-    expect(await failureOf(connection.run((redis) => redis.get('key')))).toBeInstanceOf(RedisUnavailable);
-    expect(connection.stats().timeouts).toBe(0);
-  });
 });
 
 /** A self-signed certificate for 127.0.0.1. */

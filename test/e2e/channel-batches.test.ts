@@ -18,21 +18,18 @@ interface CountedSource extends ChannelSource {
   readonly loads: string[];
   /** While set, every load fails. */
   failure: AppError | undefined;
-  /** Makes further loads wait until `release`. `begun` resolves when this many have begun. */
-  hold(loads: number): { readonly begun: Promise<void>; release(): void };
+  /** Makes further loads wait until `release`. `begun` resolves when the first of them has begun. */
+  hold(): { readonly begun: Promise<void>; release(): void };
 }
 
 function createCountedSource(): CountedSource {
   const numbered = numberedSource();
-  let held: { toBegin: number; begun: PromiseWithResolvers<void>; released: PromiseWithResolvers<void> } | undefined;
+  let held: { begun: PromiseWithResolvers<void>; released: PromiseWithResolvers<void> } | undefined;
 
   async function load(name: string): Promise<void> {
     source.loads.push(name);
-    if (held !== undefined) {
-      held.toBegin -= 1;
-      if (held.toBegin === 0) held.begun.resolve();
-      await held.released.promise;
-    }
+    held?.begun.resolve();
+    await held?.released.promise;
     if (source.failure !== undefined) throw source.failure;
   }
 
@@ -41,9 +38,9 @@ function createCountedSource(): CountedSource {
     name: 'counted',
     loads: [],
     failure: undefined,
-    hold(toBegin) {
+    hold() {
       const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      held = { toBegin, begun, released };
+      held = { begun, released };
       return {
         begun: begun.promise,
         release() {
@@ -175,7 +172,7 @@ describe('a batch of channels', () => {
   test('waits at most 11 s for a slow source, and has the records of the others', async () => {
     const app = await start();
     await app.batch(ids(1));
-    const held = app.source.hold(1);
+    const held = app.source.hold();
     const response = app.batch(ids(1, 2));
     await held.begun;
     app.service.clock.advance(11_000);

@@ -35,7 +35,7 @@ export function useBrowser(): { readonly browser: Browser } {
 }
 
 /** Shows the page as it is now in every width. */
-export async function inEveryWidth(page: Page, check: (width: number) => Promise<void>): Promise<void> {
+async function inEveryWidth(page: Page, check: (width: number) => Promise<void>): Promise<void> {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   for (const width of [1440, 320]) {
     await page.setViewportSize({ width, height: 900 });

@@ -1,13 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  changeRecords,
-  expectSound,
-  factOf,
-  hasBrowser,
-  inEveryWidth,
-  usePlayground,
-  visitPlayground,
-} from './browser.ts';
+import { changeRecords, expectSound, factOf, hasBrowser, usePlayground, visitPlayground } from './browser.ts';
 
 /* The playground at every width, in light and dark, and with the keyboard only. */
 
@@ -53,7 +45,7 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
     ).toEqual(sections);
   });
 
-  test('wraps long texts, but no numbers, and a long description scrolls', async () => {
+  test('wraps long texts, and a long description scrolls', async () => {
     const { page } = await visitPlayground(used);
     await changeRecords(page, LONG);
     await page.goto(`${used.service.consoleOrigin}/playground/?channel=${SAMPLE}`);
@@ -61,12 +53,6 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
     await expect.poll(() => title.getAttribute('title')).toBe(LONG.title);
     await expectSound(page);
     expect(await title.evaluate(directionOf)).toBe('rtl');
-    await inEveryWidth(page, async (width) => {
-      const lines = await page.locator('#record .facts dd').evaluateAll(countLines);
-      expect([width, lines]).toEqual([width, [1, 1, 1]]);
-      const { height = 0 } = (await title.boundingBox()) ?? {};
-      expect([width, height > 20 && height < 64]).toEqual([width, true]);
-    });
     expect((await page.locator('.description').boundingBox())?.height).toBeLessThan(250);
   });
 });
@@ -108,16 +94,4 @@ test.skipIf(!hasBrowser)('the playground can be used with the keyboard only', as
 function directionOf(element: unknown): string {
   const { getComputedStyle } = globalThis as unknown as { getComputedStyle(of: unknown): { direction: string } };
   return getComputedStyle(element).direction;
-}
-
-/** The lines that the text of each element takes. */
-function countLines(elements: unknown[]): number[] {
-  const { document } = globalThis as unknown as {
-    document: { createRange(): { selectNodeContents(node: unknown): void; getClientRects(): { top: number }[] } };
-  };
-  return elements.map((element) => {
-    const range = document.createRange();
-    range.selectNodeContents(element);
-    return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
-  });
 }

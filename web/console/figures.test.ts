@@ -34,26 +34,16 @@ const bucketsOf = (first: number, second: number, third: number, all: number) =>
   '+Inf': all,
 });
 
-describe('a quantile', () => {
-  test('is interpolated inside its bucket', () => {
-    const buckets = bucketsOf(0, 10, 10, 10);
-    expect(quantile(buckets, 0.5)).toBeCloseTo(0.55);
-    expect(quantile(buckets, 1)).toBeCloseTo(1);
-  });
+test.each([
+  ['is interpolated inside its bucket', bucketsOf(0, 10, 10, 10), 0.5, 0.55],
+  ['is the bound of a full bucket', bucketsOf(0, 10, 10, 10), 1, 1],
+  ['counts the buckets below', bucketsOf(90, 90, 100, 100), 0.95, 5.5],
+  ['is the last finite bound for values above it', bucketsOf(1, 1, 1, 100), 0.5, 10],
+])('a quantile %s', (_what, buckets, share, value) => expect(quantile(buckets, share)).toBeCloseTo(value));
 
-  test('counts the buckets below', () => {
-    expect(quantile(bucketsOf(90, 90, 100, 100), 0.95)).toBeCloseTo(5.5);
-  });
-
-  test('is the last finite bound for values above it', () => {
-    expect(quantile(bucketsOf(1, 1, 1, 100), 0.5)).toBe(10);
-  });
-
-  test('is unknown without observations', () => {
-    expect(quantile(bucketsOf(0, 0, 0, 0), 0.5)).toBeNull();
-    expect(quantile({}, 0.5)).toBeNull();
-  });
-});
+test.each([bucketsOf(0, 0, 0, 0), {}])('a quantile is unknown without observations: %j', (buckets) =>
+  expect(quantile(buckets, 0.5)).toBeNull(),
+);
 
 test('the growth excludes earlier counts, at every level', () => {
   const earlier = { all: 1, kinds: { old: 2, same: 1 } };

@@ -41,6 +41,7 @@ const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) =>
     createYoutubeSource({
       ...createUpstream('youtube', config, deps),
       clock: deps.clock,
+      searchesForLostHandles: !config.sources.includes('youtube-data-api'),
       onField: (field, result) => deps.onField('youtube', field, result),
     }),
 

@@ -141,6 +141,27 @@ describe('a record', () => {
   });
 });
 
+/** "/@Vilebrequin" leads to "/vilebrequin", which YouTube's resolver does not know, although the channel exists (2026). */
+it('a handle that YouTube’s resolver loses is found by one search for this very handle', async () => {
+  const channelRenderer = (channelId: string, handle: string) => ({
+    channelRenderer: { channelId, title: { simpleText: 'A channel' }, subscriberCountText: { simpleText: handle } },
+  });
+  const lost = createTestYoutubeSource(replay.origin, { searchesForLostHandles: true });
+  onTestFinished(lost.close);
+  const find = (...contents: object[]) => {
+    replay.behave();
+    replay.misbehave('resolve', respondWithJson({ endpoint: { urlEndpoint: { url: '/vilebrequin' } } }), 1);
+    replay.misbehave('resolve', NOT_FOUND);
+    const primaryContents = { sectionListRenderer: { contents: [{ itemSectionRenderer: { contents } }] } };
+    replay.misbehave('search', respondWithJson({ contents: { twoColumnSearchResultsRenderer: { primaryContents } } }));
+    return lost.resolve(handleRef('Vilebrequin'), { signal });
+  };
+  const other = channelRenderer('UCreplayOther00000000001', '@vilebrequin2');
+  const channelId = 'UCreplayVilebrequin00001';
+  expect(await find(other, channelRenderer(channelId, '@Vilebrequin'))).toEqual({ channelId });
+  await expect(find(other)).rejects.toMatchObject({ code: 'upstream_invalid', scope: 'inconclusive' });
+});
+
 describe('no such channel', () => {
   it('follows from 404 NOT_FOUND that the whole page confirms', async () => {
     replay.misbehave('browse', NOT_FOUND);

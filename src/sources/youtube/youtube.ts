@@ -1,6 +1,6 @@
 import type { SearchHit } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
-import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
+import { type ChannelRef, findHandle, isChannelId } from '../../domain/identifier.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withDeadline, withinMs } from '../../lib/deadlines.ts';
 import type { HttpClient } from '../../lib/http/http-client.ts';
@@ -35,6 +35,8 @@ export interface YoutubeSourceOptions {
   /** Replaces https://www.youtube.com in requests; without a trailing slash. */
   readonly origin: string;
   readonly gateOf: SourceGates;
+  /** Searches for handles that YouTube's resolver loses. Default false: the next source is called. */
+  readonly searchesForLostHandles?: boolean | undefined;
   readonly clock: Clock;
   /** Counts which paths carry the fields, where a layout change shows first. */
   readonly onField?: FieldObserver;
@@ -50,7 +52,7 @@ const NO_FEED: Promise<FeedReading | undefined> = Promise.resolve(undefined);
  * record; without the panel the record is incomplete; without the feed it has the page's title and day.
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
-  const { http, origin, gateOf, clock, onField } = options;
+  const { http, origin, gateOf, clock, onField, searchesForLostHandles = false } = options;
   const innertube = createInnertube({ origin, gateOf });
 
   async function loadChannel(channelId: string, options: ChannelOptions, redirects = 0): Promise<LoadedChannel> {
@@ -119,7 +121,14 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
   return {
     name: 'youtube',
     origin,
-    resolve: async (ref, { signal }) => ({ channelId: await resolvePage(innertube, pageUrl(ref), signal) }),
+    async resolve(ref, { signal }) {
+      try {
+        return { channelId: await resolvePage(innertube, pageUrl(ref), signal) };
+      } catch (error) {
+        if (!(error instanceof LostNameError) || !searchesForLostHandles) throw error;
+        return { channelId: await searchForHandle(innertube, ref, error, signal) };
+      }
+    },
     getChannel: loadChannel,
     search: (query, _limit, { signal }) => searchChannels(innertube, query, signal),
 
@@ -158,9 +167,7 @@ async function resolvePage(innertube: Innertube, page: string, signal: AbortSign
   for (let hop = hops; hop <= MAX_HOPS; hop += 1) {
     const response = await innertube.resolveUrl(url, signal);
     // Another URL led here, so the channel may exist: "/@Vilebrequin", "/vilebrequin", NOT_FOUND (2026).
-    if (hop > 0 && isNotFound(response)) {
-      throw inconclusive('YouTube could not tell which channel has this name.', url);
-    }
+    if (hop > 0 && isNotFound(response)) throw new LostNameError(url);
     const { browseId, target, isVideo } = requireFound(response, 'resolve_url', NOT_UNDERSTOOD);
     if (browseId !== undefined && isChannelId(browseId)) return browseId;
     if (browseId !== undefined || isVideo) throw channelNotFound(`${url} is the page ${browseId ?? 'of a video'}`);
@@ -169,6 +176,23 @@ async function resolvePage(innertube: Innertube, page: string, signal: AbortSign
     if (channelId !== undefined) return channelId;
   }
   throw inconclusive('YouTube redirects this name too often.', url);
+}
+
+/** YouTube's resolver leads from this name to one that it does not know. */
+class LostNameError extends AppError {
+  constructor(url: string) {
+    const options = { cause: new Error(url), scope: 'inconclusive' } as const;
+    super('upstream_invalid', 'YouTube could not tell which channel has this name.', options);
+  }
+}
+
+/** The channel with this very handle among the hits of one search. @throws `lost` if there is none */
+async function searchForHandle(innertube: Innertube, ref: ChannelRef, lost: LostNameError, signal: AbortSignal) {
+  if (ref.kind !== 'handle') throw lost;
+  const hits = await searchChannels(innertube, `@${ref.value}`, signal);
+  const found = hits.find(({ customUrl }) => customUrl !== null && findHandle(customUrl)?.key === ref.key);
+  if (found === undefined) throw lost;
+  return found.channelId;
 }
 
 const PAGES: Record<ChannelRef['kind'], string> = { id: 'channel/', handle: '@', username: 'user/', custom: 'c/' };

@@ -83,11 +83,6 @@ test.each([
   expect(channelIn(await app.get(path))).toBe(channelId);
 });
 
-test('the image in the record of a custom name is of its channel', async () => {
-  const { bannerUrls } = (await app.get('/c/santicristo')).json<{ bannerUrls: Record<string, string> }>();
-  expect(channelIn(await app.get(new URL(bannerUrls.tv ?? '').pathname))).toBe(A);
-});
-
 test('a bare name of an image or a badge is no custom name', async () => {
   for (const path of ['/api/banner/noorgaming', '/api/badge/noorgaming']) {
     expect((await app.get(path)).status).toBe(404);

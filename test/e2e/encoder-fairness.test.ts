@@ -1,13 +1,14 @@
 import { expect, it } from 'vitest';
 import { createEncoder, type Encoder } from '../../src/images/encoder/encoder.ts';
 import { startForTest } from '../helpers/app.ts';
+import { createManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 
 const env = { TRUST_PROXY: '127.0.0.0/8', RATE_LIMIT_OVERRIDES: '' };
 
 it('a client that requests one expensive image gets it while 200 clients of one network request a cheap one each', async () => {
-  const encoder = createEncoder({ processes: 1, queueLength: 6 });
+  const encoder = createEncoder({ processes: 1, queueLength: 6, clock: createManualClock() });
   // Encodes wait in front of the queue until all have arrived.
   const gate = Promise.withResolvers<void>();
   let arrived = 0;

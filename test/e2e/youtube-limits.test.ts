@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
-import type { ChannelSource } from '../../src/sources/source.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
@@ -53,17 +52,8 @@ describe('the budget of upstream calls', () => {
   });
 
   it('applies to the image hosts as well', async () => {
-    const source = numberedSource();
-    const withImages: ChannelSource = {
-      ...source,
-      async getChannel(channelId, options) {
-        const loaded = await source.getChannel(channelId, options);
-        const avatar = { kind: 'remote', key: channelId, urls: [`https://yt3.ggpht.com/${channelId}=s0`] } as const;
-        return { ...loaded, channel: { ...loaded.channel, avatar } };
-      },
-    };
     const env = { UPSTREAM_CALLS_PER_SECOND: '1' };
-    running = await startYoutubeForTest({}, { env, sources: [withImages], encoder: createFakeEncoder() });
+    running = await startYoutubeForTest({}, { env, sources: [numberedSource()], encoder: createFakeEncoder() });
     const { service, replay } = running;
     const statuses: number[] = [];
     const asked = Array.from({ length: 20 }, async (_, number) => {

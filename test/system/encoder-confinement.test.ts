@@ -3,6 +3,7 @@ import sharp from 'sharp';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createEncoder, type Encoder, type EncoderOptions } from '../../src/images/encoder/encoder.ts';
 import { NEVER_ABORTED } from '../../src/lib/deadlines.ts';
+import { createManualClock } from '../helpers/clock.ts';
 import { isInstalled } from '../helpers/installed.ts';
 import { statFields } from '../helpers/process-state.ts';
 
@@ -19,20 +20,17 @@ beforeAll(async () => {
 let encoder: Encoder;
 afterEach(() => encoder.close());
 
-/** Starts one process, whose first task begins when it is ready: a busy machine may need more for a start than a task may take. */
+/** Starts one process, whose tasks have no time limit. */
 async function start(options: EncoderOptions = {}) {
-  const ready = Promise.withResolvers<void>();
   const started: (number | undefined)[] = [];
   encoder = createEncoder({
     processes: 1,
+    clock: createManualClock(),
     ...options,
     onEvent(event) {
       if (event.kind === 'started') started.push(event.pid);
-      if (event.kind === 'ready') ready.resolve();
     },
   });
-  encoder.warmUp();
-  await ready.promise;
   await encoder.inspect(bytes, NEVER_ABORTED);
   return { pid: started[0], started };
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startWithoutEncoder, type TestApp } from '../helpers/app.ts';
@@ -65,15 +65,29 @@ test('a folder that disappears is a condition, and the last good state is served
   await expectCondition(/channels\.ndjson cannot be read \(ENOENT/, () => rename(away, folder));
 });
 
-test('an image that a line names and that is not there is a mistake of the line, until it is there', async () => {
-  const line = catalogLine(1, { title: 'Next', bannerFile: 'baner.jpg' });
-  await writeCatalog(dataDir, [line]);
-  const addImage = () => writeFile(join(folder, 'images', 'baner.jpg'), 'x');
-  await expectCondition(/, line 1: bannerFile: there is no file images\/baner\.jpg$/, addImage);
+const isWindows = process.platform === 'win32';
+
+test.each<[string, (image: string) => Promise<unknown>]>([
+  ['is not there', async () => undefined],
+  ['is a folder', (image) => mkdir(image)],
+  ['links out of the folder', (image) => symlink(dataDir, image)],
+  ['links to nothing', (image) => symlink('nothing.jpg', image)],
+])('an image that %s is a mistake of the line that names it, until it is there', async (_what, make) => {
+  const images = join(folder, 'images');
+  await mkdir(images, { recursive: true });
+  await make(join(images, 'baner.jpg'));
+  await writeCatalog(dataDir, [catalogLine(1, { title: 'Next', bannerFile: 'baner.jpg' })]);
+  await expectCondition(
+    /, line 1: bannerFile: there is no regular file images\/baner\.jpg in the folder$/,
+    async () => {
+      await rm(join(images, 'baner.jpg'), { recursive: true, force: true });
+      // A link inside the folder is an image.
+      await writeFile(join(images, 'banner.jpg'), 'x');
+      await symlink('banner.jpg', join(images, 'baner.jpg'));
+    },
+  );
   expect(await title()).toBe('Next');
 });
-
-const isWindows = process.platform === 'win32';
 
 describe.skipIf(isWindows)(
   'a file that takes the place of the channels is not read, and a stop does not wait for it',

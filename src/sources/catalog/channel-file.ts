@@ -114,7 +114,7 @@ function decode(line: Buffer): string {
 
 function requireImage(field: string, images: ReadonlySet<string>, fileName: string | null): void {
   if (fileName === null || images.has(fileName)) return;
-  throw new RecordRefusedError(field, `there is no file images/${fileName}`);
+  throw new RecordRefusedError(field, `there is no regular file images/${fileName} in the folder`);
 }
 
 function add(field: string, known: Map<string, OwnChannel>, key: string | null, channel: OwnChannel): void {

@@ -20,13 +20,18 @@ export class FileRefusedError extends Error {}
  * @throws FileRefusedError for any other file, and for a larger one
  */
 export async function readFileIn(folder: string, path: string, maxMib: number): Promise<Buffer> {
-  const real = await realpath(path);
-  if (!real.startsWith((await realpath(folder)) + sep)) throw new FileRefusedError('leads out of the folder');
-  await using file = await open(real, HOW_TO_OPEN);
+  await using file = await open(await realPathIn(folder, path), HOW_TO_OPEN);
   const stats = await file.stat();
   if (!stats.isFile()) throw new FileRefusedError('is not a regular file');
   if (stats.size > maxMib * MIB) throw new FileRefusedError(`has more than ${maxMib} MiB`);
   return await file.readFile();
+}
+
+/** @throws FileRefusedError if a link leads out of the folder */
+async function realPathIn(folder: string, path: string): Promise<string> {
+  const real = await realpath(path);
+  if (real.startsWith((await realpath(folder)) + sep)) return real;
+  throw new FileRefusedError('leads out of the folder');
 }
 
 /** A text that changes with a file or folder, also if its size and its time of modification stay. */
@@ -45,12 +50,31 @@ export function imagesDirOf(folder: string): string {
   return join(folder, 'images');
 }
 
-/** The names of the images. @throws a system error if the folder is there and cannot be read */
+/**
+ * The names of the images: of regular files, and of links to such files in the catalog's folder.
+ *
+ * @throws FileRefusedError or a system error if the folder of the images is there and cannot be read
+ */
 export async function listImages(folder: string): Promise<readonly string[]> {
+  const path = imagesDirOf(folder);
   try {
-    return await readdir(imagesDirOf(folder));
+    await realPathIn(folder, path);
+    const entries = await readdir(path, { withFileTypes: true });
+    const links = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name);
+    const areFiles = await Promise.all(links.map((name) => isFileIn(folder, join(path, name))));
+    const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+    return [...files, ...links.filter((_, at) => areFiles[at])];
   } catch (error) {
     if (hasErrorCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+async function isFileIn(folder: string, path: string): Promise<boolean> {
+  try {
+    return (await stat(await realPathIn(folder, path))).isFile();
+  } catch (error) {
+    if (error instanceof FileRefusedError || isSystemError(error)) return false;
     throw error;
   }
 }

@@ -11,7 +11,7 @@ import { channelRoutes, searchRoute } from '../http/routes/channels.ts';
 import { withDocuments } from '../http/routes/documents.ts';
 import type { ImageService } from '../images/image-service.ts';
 
-export interface EndpointsOptions {
+interface EndpointsOptions {
   readonly config: Config;
   readonly version: string;
   readonly channels: ChannelService;

@@ -15,9 +15,8 @@ import {
 } from '../lib/http/open-connections.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import { addBoundGauges, addCounter, addGauge } from '../lib/metrics.ts';
-import { readOpenFilesLimit } from '../lib/open-files.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
-import { RESOURCE_LIMITS } from '../lib/resource-limits.ts';
+import { RESOURCE_LIMITS, readOpenFilesLimit } from '../lib/resource-limits.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createFallbackRateLimiter } from '../rate-limit/fallback.ts';
 import { createMemoryRateLimiter } from '../rate-limit/memory.ts';

@@ -4,6 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { createDirectory } from '../lib/file-system.ts';
+import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import {
   DamagedFileError,
@@ -13,7 +14,6 @@ import {
   isDamage,
   isLocked,
   isLossOfAccess,
-  messageOf,
 } from '../lib/sqlite.ts';
 
 export function cachePath(dataDir: string): string {
@@ -157,7 +157,7 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
     } catch (error) {
       if (isDamage(error)) {
         closeFile();
-        deleteFile(messageOf(error));
+        deleteFile(describeFailure(error));
         return operation(current());
       }
       // A read-only connection stays read-only until it is opened again.
@@ -177,7 +177,7 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
         return undefined;
       }
       isFailing = true;
-      health.report('cache', 'cannot be used', new Error(`${path}: ${messageOf(error)}`));
+      health.report('cache', 'cannot be used', new Error(`${path}: ${describeFailure(error)}`));
       return undefined;
     }
   }

@@ -54,7 +54,8 @@ export function createOriginals(options: OriginalsOptions): Originals {
   const downloading = createSharedWork<Buffer>();
 
   const waitingLoads = createRoundRobin<Load, Loaded<OriginalInfo>>({
-    ...{ maxWaitMs: LOAD_WAIT_MS, clock },
+    maxWaitMs: LOAD_WAIT_MS,
+    clock,
     refusal: () =>
       new AppError('overloaded', 'Too many images are being loaded at the moment.', { retryAfterMs: 5_000 }),
   });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 
 /** What this process may use of the machine. */
@@ -12,3 +13,13 @@ export const RESOURCE_LIMITS: ResourceLimits = {
   // Node returns 0 if it knows no limit.
   memoryBytes: Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()),
 };
+
+/** How many files and connections this process may have open (proc(5)). Infinite where the system does not say. */
+export function readOpenFilesLimit(): number {
+  try {
+    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return Number(soft ?? Number.POSITIVE_INFINITY);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}

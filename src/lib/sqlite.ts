@@ -50,10 +50,6 @@ function resultCodeOf(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
 }
 
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 /** The files of a database: its own, its write-ahead log and the log's index. */
 export function filesOfDatabase(path: string): string[] {
   return ['', '-wal', '-shm'].map((suffix) => `${path}${suffix}`);

@@ -7,8 +7,9 @@ import { chooseCatalogFolder } from '../../app/catalog.ts';
 import { cachePath } from '../../cache/cache-file.ts';
 import type { Config } from '../../config/settings.ts';
 import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
+import { describeFailure } from '../../lib/logger.ts';
 import { createRedisConnection } from '../../lib/redis/connection.ts';
-import { filesOfDatabase, messageOf } from '../../lib/sqlite.ts';
+import { filesOfDatabase } from '../../lib/sqlite.ts';
 import { CatalogUnusableError, readChannelFile } from '../../sources/catalog/channel-file.ts';
 import { formatQuantity } from '../command.ts';
 import { isMarked } from './data-dir-lock.ts';
@@ -110,7 +111,7 @@ async function checkDataDir(dataDir: string): Promise<Finding> {
     }
   } catch (error) {
     const advice = hasErrorCode(error, 'EACCES') ? '. Give it to the user of the service, or set another DATA_DIR' : '';
-    return { level: 'error', text: `DATA_DIR ${dataDir} is not writable: ${messageOf(error)}${advice}` };
+    return { level: 'error', text: `DATA_DIR ${dataDir} is not writable: ${describeFailure(error)}${advice}` };
   }
   return { level: 'ok', text: `DATA_DIR ${dataDir} ${existing === dataDir ? 'is writable' : 'will be created'}` };
 }

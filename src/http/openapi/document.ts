@@ -10,7 +10,10 @@ interface OpenApiOptions {
   readonly endpoints: readonly Endpoint[];
 }
 
-const DESCRIPTION = `A video channel’s metadata as JSON, its banner and avatar as images. No key, no login.
+/** What the service is, for the index too. */
+export const SUMMARY = 'A video channel’s metadata as JSON, its banner and avatar as images. No key, no login.';
+
+const DESCRIPTION = `${SUMMARY}
 
 Every path accepts GET, HEAD (as GET, without a body) and OPTIONS (status 204 with \`Allow\` and the \`Access-Control-…\` fields of a CORS preflight). Every response has ${COMMON_FIELDS.join(', ')}, and for a client with a limit ${LIMIT_FIELDS.join(', ')}.`;
 
@@ -42,8 +45,7 @@ export function openApiDocument({ version, contact, endpoints }: OpenApiOptions,
 function operationOf({ id, tag, summary, description, pathParameters = {}, query = {}, returns }: Endpoint): object {
   const ofQuery = Object.entries(query).map(([name, parameter]) => describeParameter(name, parameter));
   const ofPath = Object.entries(pathParameters).map(([name, { description: text, example, pattern }]) => {
-    const schema = { type: 'string', ...(pattern !== undefined && { pattern }) };
-    return { schema, in: 'path', name, required: true, description: text, example };
+    return { schema: { type: 'string', pattern }, in: 'path', name, required: true, description: text, example };
   });
   const responses = {
     200: { $ref: `#/components/responses/${returns}` },
@@ -57,7 +59,7 @@ function operationOf({ id, tag, summary, description, pathParameters = {}, query
     tags: [tag],
     summary,
     description,
-    ...(all.length > 0 && { parameters: all }),
+    parameters: all.length > 0 ? all : undefined,
     responses,
   };
 }
@@ -67,8 +69,11 @@ export function pathOf({ url }: Pick<Endpoint, 'url'>): string {
   return url.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-function describeParameter(name: string, { schema, description, example, isRequired }: Parameter): object {
+function describeParameter(
+  name: string,
+  { schema, description, example, isRequired: required = false }: Parameter,
+): object {
   // A list has its values in one parameter: ids=A,B.
   const style = schema.type === 'array' ? { style: 'form', explode: false } : {};
-  return { schema, in: 'query', name, required: isRequired, description, example, ...style };
+  return { schema, in: 'query', name, required, description, example, ...style };
 }

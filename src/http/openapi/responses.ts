@@ -63,7 +63,7 @@ type FieldName = keyof typeof OTHER_FIELDS;
 
 function response(description: string, content: object | undefined, names: readonly FieldName[]) {
   const headers = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-  return { description, headers, ...(content !== undefined && { content }) };
+  return { description, headers, content };
 }
 
 const BYTES = { schema: { type: 'string', format: 'binary' } };

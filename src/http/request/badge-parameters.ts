@@ -19,7 +19,6 @@ const LABEL: Parameter<string | undefined> = {
   example: 'on YouTube',
   schema: { type: 'string', minLength: 1, maxLength: MAX_LABEL_CODE_POINTS },
   expected: `a text of 1 to ${MAX_LABEL_CODE_POINTS} characters`,
-  isRequired: false,
   read(text) {
     const label = text.trim();
     const isPrintable = !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(label);
@@ -36,7 +35,6 @@ function color(description: string, example: string): Parameter<string | undefin
     example,
     schema: { type: 'string', minLength: 1 },
     expected: 'a color of shields.io or CSS, such as blue, 1f2937 or rgb(31,41,55)',
-    isRequired: false,
     read(text) {
       const name = text.trim().toLowerCase();
       if (findFill(name) === undefined) return undefined;
@@ -50,7 +48,6 @@ const LOGO: Parameter<'youtube' | 'none' | undefined> = {
   example: 'youtube',
   schema: { type: 'string' },
   expected: 'youtube',
-  isRequired: false,
   read: (text) => (text.trim().toLowerCase() === 'youtube' ? 'youtube' : 'none'),
 };
 

@@ -18,7 +18,8 @@ export interface Parameter<Value = unknown> {
   readonly example: string | number | readonly string[];
   /** The allowed values, for messages. */
   readonly expected: string;
-  readonly isRequired: boolean;
+  /** Default: false. */
+  readonly isRequired?: boolean;
   /** True for a list that may also be spread over several parameters of this name. */
   readonly isJoined?: boolean;
   /** Returns `undefined` when the text is not allowed. */
@@ -42,7 +43,6 @@ export function choiceParameter<const Name extends string, Fallback extends Name
     example,
     schema: { type: 'string', enum: names, default: fallback },
     expected: `${names.join(', ')} (lower case)`,
-    isRequired: false,
     read: (text) => names.find((name) => name === text),
   };
 }
@@ -59,7 +59,6 @@ function wholeNumber<Fallback extends number | undefined = undefined>(
     example,
     schema: { type: 'integer', minimum, maximum, default: fallback },
     expected: `a whole number from ${minimum} to ${maximum}`,
-    isRequired: false,
     read(text) {
       const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
       return value >= minimum && value <= maximum ? value : undefined;
@@ -80,7 +79,6 @@ const BACKGROUND: Parameter<Background | undefined> = {
   example: '1f2937',
   schema: { type: 'string', pattern: '^(?:transparent|[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$' },
   expected: 'RRGGBB or RGB (hex, without #), transparent',
-  isRequired: false,
   read(text) {
     if (text === 'transparent') return text;
     if (!HEX_COLOR.test(text)) return undefined;

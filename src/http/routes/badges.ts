@@ -11,8 +11,7 @@ import {
   RETIRED_BADGE_QUERY,
   RETIRED_JSON_QUERY,
 } from '../request/badge-parameters.ts';
-import type { PathParameters, PublicResponse } from '../request/context.ts';
-import { defineEndpoint, type Endpoint } from '../request/context.ts';
+import { defineEndpoint, type Endpoint, type PathParameters, type PublicResponse } from '../request/context.ts';
 import { InvalidParameter } from '../request/parameters.ts';
 import { type Badge, drawBadge } from '../response/badge-image.ts';
 import { entityTag } from '../response/conditions.ts';
@@ -42,10 +41,10 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
   }
 
   /** The path of a badge that shields.io retired in August 2026 (badges/shields#12113). */
-  function retiredBadge(metric: BadgeMetric, id: string): Endpoint {
+  function retiredBadge(metric: BadgeMetric): Endpoint {
     return defineEndpoint({
       url: `/youtube/channel/${metric}/:identifier`,
-      id: `${id}Badge`,
+      id: `${metricRow(metric).title}Badge`,
       tag: 'images',
       summary: `The ${metric} badge that shields.io retired`,
       description: 'By default, the style is `social`, and only this style has the logo. The path may end in `.svg`.',
@@ -61,10 +60,10 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
   }
 
   /** What shields.io returned at the same path with `.json`. */
-  function retiredJson(metric: BadgeMetric, id: string): Endpoint {
+  function retiredJson(metric: BadgeMetric): Endpoint {
     return defineEndpoint({
       url: `/youtube/channel/${metric}/:identifier.json`,
-      id: `${id}BadgeJson`,
+      id: `${metricRow(metric).title}BadgeJson`,
       tag: 'channels',
       summary: `The JSON of the ${metric} badge that shields.io retired`,
       description: 'An error is JSON with its own status.',
@@ -122,10 +121,10 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       respond: ({ path, query: { metric, ...appearance } }) => respondWithImage(path, metric, appearance),
       respondToError: (error, { metric, ...appearance }) => respondToError(error, metric, appearance),
     }),
-    retiredBadge('subscribers', 'Subscribers'),
-    retiredBadge('views', 'Views'),
-    retiredJson('subscribers', 'Subscribers'),
-    retiredJson('views', 'Views'),
+    retiredBadge('subscribers'),
+    retiredBadge('views'),
+    retiredJson('subscribers'),
+    retiredJson('views'),
   ];
 }
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { ExampleChannel, Examples } from '../../channels/examples.ts';
-import { openApiDocument, pathOf } from '../openapi/document.ts';
-import type { PublicResponse } from '../request/context.ts';
-import { defineEndpoint, type Endpoint } from '../request/context.ts';
+import type { RateLimit } from '../../rate-limit/limiter.ts';
+import { openApiDocument, pathOf, SUMMARY } from '../openapi/document.ts';
+import { defineEndpoint, type Endpoint, type PublicResponse } from '../request/context.ts';
 import { entityTag } from '../response/conditions.ts';
 import { JSON_MEDIA_TYPE } from '../response/fields.ts';
 import { listProblems } from '../response/problems.ts';
@@ -10,7 +10,7 @@ import { listProblems } from '../response/problems.ts';
 interface DocumentRouteOptions {
   /** Contact address of the operator. */
   readonly contact: string | undefined;
-  readonly defaultLimit: { readonly requests: number; readonly windowMs: number };
+  readonly defaultLimit: RateLimit;
   readonly version: string;
   readonly examples: Examples;
   /** The endpoints besides the documents. */
@@ -93,13 +93,13 @@ function indexDocument(
   return {
     name: 'Pennant',
     version,
-    description: 'A video channel’s metadata as JSON, its banner and avatar as images. No key, no login.',
+    description: SUMMARY,
     endpoints: endpoints
       .filter(({ tag }) => tag !== 'service')
       .map((endpoint) => {
         const example = channel && endpoint.example?.(channel);
         const path = `${pathOf(endpoint)}${queryOf(endpoint)}`;
-        return { path, description: endpoint.summary, ...(example !== undefined && { example: base + example }) };
+        return { path, description: endpoint.summary, example: example && base + example };
       }),
     openapi: `${base}/openapi.json`,
     problems: `${base}/problems`,

@@ -69,7 +69,10 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   let restarts = 0;
   const queue = createRoundRobin<Job, TaskReply>({ maxWaitMs: ENCODER_WAIT_MS, clock, refusal });
   const slotOptions: SlotOptions = {
-    ...{ deadlineMs: TASK_MS, ...limits, ...options, clock },
+    deadlineMs: TASK_MS,
+    ...limits,
+    ...options,
+    clock,
     onEvent(event) {
       if (event.kind === 'ended' && event.reason !== 'idle' && event.reason !== 'closed') restarts += 1;
       options.onEvent?.(event);

@@ -92,7 +92,7 @@ function createClientConnections({ failureLog, metrics }: Pick<Runtime, 'failure
   });
 }
 
-/** Of all connections. */
+/** The share of all connections that one network may have. */
 const NETWORK_SHARE = 1 / 8;
 
 const CLOSED: Readonly<Record<CloseReason, string>> = {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { type Cidr, embeddedIpv4 } from '../lib/ip-ranges.ts';
+import { type Cidr, embeddedIpv4 } from '../lib/ip-addresses.ts';
 
 /** The form of a value. */
 export interface Form<T> {

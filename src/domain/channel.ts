@@ -6,16 +6,16 @@
  */
 export type OriginalRef = RemoteImage | CatalogImage;
 
-/** Fetched over https; `urls` are tried in order, the next one only after a definite 4xx or an unusable image. */
+/** An image that is loaded over https. The next URL is tried only after a definite 4xx or an unusable image. */
 export interface RemoteImage {
   readonly kind: 'remote';
   readonly key: string;
   readonly urls: readonly string[];
 }
 
-/** Of the hosts from which YouTube serves channel images: `yt3.ggpht.com`, `lh3.googleusercontent.com` (seen 2026-11). */
+/** The hosts from which YouTube serves channel images: `yt3.ggpht.com`, `lh3.googleusercontent.com` (seen 2026-11). */
 const SIZED_IMAGE_ORIGIN = /^https:\/\/(?:[a-z0-9-]+\.)+(?:ggpht|googleusercontent)\.com$/;
-/** The avatar of the system channel "Movies & TV" is there (seen 2026-11). */
+/** Where the avatar of the system channel "Movies & TV" is (seen 2026-11). */
 const FIXED_IMAGES = 'https://www.gstatic.com/youtube/';
 
 /** True for the URL of an image that its host serves in any size. Size and crop options follow a `=`. */
@@ -47,7 +47,7 @@ export interface ChannelLink {
  */
 export interface Channel {
   readonly channelId: string;
-  /** One line: `plainTitle`. */
+  /** The title as one line, made by `plainTitle`. */
   readonly title: string;
   readonly description: string | null;
   /** The handle with its leading `@`, in upstream's letter case. */

@@ -21,9 +21,9 @@ interface FormatRow {
   readonly efforts: readonly (readonly [maxPixels: number, options: LibraryOptions])[];
 }
 
-/** A little more than a desktop crop of 1,920 pixels. */
+/** A little more than the pixels of a desktop crop that is 1,920 pixels wide. */
 const SMALL_DESKTOP_PX = 650_000;
-/** A little more than the desktop crop. */
+/** A little more than the pixels of the whole desktop crop. */
 const DESKTOP_PX = 1_300_000;
 const ANY_PX = Number.POSITIVE_INFINITY;
 
@@ -89,7 +89,7 @@ export type Format = keyof typeof FORMAT_TABLE;
 
 export const FORMATS = Object.keys(FORMAT_TABLE) as readonly Format[];
 
-/** Those that `Accept` may choose, in the order of preference. */
+/** The formats that `Accept` may choose, in the order of preference. */
 export const NEGOTIATED_FORMATS = FORMATS.filter((format) => FORMAT_TABLE[format].isNegotiated);
 
 /** Every name of a format in a URL: the names, and the extensions that differ from them. */

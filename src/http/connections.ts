@@ -35,7 +35,7 @@ export interface Connections {
    * @returns false if the connection was closing already, or has ended
    */
   finish(socket: Socket): Promise<boolean>;
-  /** Closes both sides. Node would keep its own side open as long as the client does. */
+  /** Closes both sides of the connection. Node would keep its own side open as long as the client does. */
   close(socket: Socket): void;
   closeIdle: OpenConnections['closeIdle'];
   /** Whether the body of the latest request is incomplete. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
-import { withRequest } from '../lib/work.ts';
+import { withRequest } from '../lib/request-scope.ts';
 import type { Endpoint, PublicResponse, RequestContext } from './request/context.ts';
 import { parseQuery, readQuery } from './request/parameters.ts';
 import { applyConditions } from './response/conditions.ts';

@@ -25,7 +25,7 @@ import { isExplainedByBreaker } from '../lib/http/gate.ts';
 import { describeFailure } from '../lib/logger.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { createSharedWork } from '../lib/shared-work.ts';
+import { createSingleFlight } from '../lib/single-flight.ts';
 import type { Encoder } from './encoder/encoder.ts';
 import type { EncodeJob } from './encoder/job.ts';
 import { type ImageIdentity, imageKey } from './image-keys.ts';
@@ -103,7 +103,7 @@ interface ImageServiceOptions {
 export function createImageService(options: ImageServiceOptions): ImageService {
   const { channels, originals, encoder, images } = options;
   const { clock, failureLog, metrics } = options.runtime;
-  const encoding = createSharedWork<Buffer>();
+  const encoding = createSingleFlight<Buffer>();
   const failedEncodes = createFailedKeys({ clock });
   addBoundGauges(metrics, 'pennant_failed_encodes', 'failed encodes', failedEncodes.stats);
   addBoundGauges(metrics, 'pennant_images_being_made', 'images being made', encoding.stats);

@@ -8,10 +8,10 @@ import { AppError, errorCodeOf } from '../domain/errors.ts';
 import type { ImageKind } from '../domain/variants.ts';
 import { NEVER_ABORTED } from '../lib/deadlines.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
+import { currentClient } from '../lib/request-scope.ts';
 import { createRoundRobin } from '../lib/round-robin.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { createSharedWork } from '../lib/shared-work.ts';
-import { currentClient } from '../lib/work.ts';
+import { createSingleFlight } from '../lib/single-flight.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { Downloader } from './download.ts';
 import type { Encoder } from './encoder/encoder.ts';
@@ -51,7 +51,7 @@ export interface Originals {
 export function createOriginals(options: OriginalsOptions): Originals {
   const { catalog, downloader, encoder, images, cache, runtime } = options;
   const { clock, metrics } = runtime;
-  const downloading = createSharedWork<Buffer>();
+  const downloading = createSingleFlight<Buffer>();
 
   const waitingLoads = createRoundRobin<Load, Loaded<OriginalInfo>>({
     maxWaitMs: LOAD_WAIT_MS,

@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import { printable } from './printable.ts';
-import { currentRequestId } from './work.ts';
+import { currentRequestId } from './request-scope.ts';
 
 export type { Logger } from 'pino';
 

@@ -11,7 +11,7 @@ export interface Sample {
   readonly metricName?: string;
 }
 
-/** The current values of one metric. None if there is no such metric. */
+/** The current values of one metric. The list is empty if there is no such metric. */
 export async function readSamples(metrics: Registry, name: string): Promise<readonly Sample[]> {
   return (await metrics.getSingleMetric(name)?.get())?.values ?? [];
 }

@@ -50,7 +50,7 @@ function countOpenFiles(): number {
   try {
     return readdirSync('/proc/self/fd').length;
   } catch {
-    // Not Linux.
+    // Only Linux has this directory.
     return 0;
   }
 }

@@ -1,7 +1,7 @@
 import type { AppError } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
 import { abortError } from './deadlines.ts';
-import type { ClientKeys } from './work.ts';
+import type { ClientKeys } from './request-scope.ts';
 
 interface RoundRobinOptions {
   readonly maxWaitMs: number;

@@ -34,7 +34,7 @@ export interface ShownSetting {
 export interface Condition {
   readonly name: string;
   readonly detail: string;
-  /** Of a source or the image hosts. */
+  /** Set for a source and for the image hosts. */
   readonly cause?: FailureCause;
 }
 

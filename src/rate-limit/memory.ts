@@ -30,7 +30,7 @@ export interface MemoryRateLimiter extends RateLimiter {
 /** The admitted requests of a client under a limit. */
 interface RequestLog {
   readonly windowMs: number;
-  /** Oldest first. Monotonic. */
+  /** Times on the monotonic clock, the oldest first. */
   times: number[];
 }
 

@@ -1,4 +1,4 @@
-import type { ClientKeys } from '../../src/lib/work.ts';
+import type { ClientKeys } from '../../src/lib/request-scope.ts';
 
 /** The client with this name: a network of its own, or one of a network if the name is `network/client`. */
 export function clientOf(name: string): ClientKeys {

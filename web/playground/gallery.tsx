@@ -1,6 +1,6 @@
-import type { ExampleChannel } from '../../src/channels/examples.ts';
 import type { PageAddress } from './address.ts';
 import { ChannelLink } from './channel-link.tsx';
+import type { ExampleChannel } from './service.ts';
 
 /** Small copies, which cost no requests to the service. */
 export interface BundledImages {

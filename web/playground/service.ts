@@ -1,9 +1,16 @@
-import type { ExampleChannel } from '../../src/channels/examples.ts';
 import type { Channel, ChannelLink } from '../../src/domain/channel.ts';
 import type { ChannelRef } from '../../src/domain/identifier.ts';
 import { readPasted } from '../../src/domain/pasted.ts';
 import { Problem } from './loading.ts';
 import { channelInOwnAddress } from './own-address.ts';
+
+/** A channel that the service has for certain. */
+export interface ExampleChannel {
+  readonly channelId: string;
+  readonly title: string;
+  readonly handle: string | null;
+  readonly hasBanner: boolean;
+}
 
 /** A record as the service sends it. */
 export interface ChannelRecord extends Omit<Channel, 'links' | 'banner' | 'avatar'> {

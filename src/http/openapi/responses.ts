@@ -25,15 +25,6 @@ export const COMMON_FIELDS = [
   'X-Content-Type-Options',
 ];
 
-/** Fields of every response to a client with a limit. */
-export const LIMIT_FIELDS = [
-  'RateLimit-Policy',
-  'RateLimit',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-];
-
 /** Fields of some responses. Fields of HTTP itself (`Date`, `Content-Length`) are omitted. */
 export const OTHER_FIELDS = {
   'Cache-Control': requiredField('How long a cache may keep the response.', 'public, max-age=3600'),

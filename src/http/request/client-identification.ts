@@ -1,7 +1,14 @@
 import type { Socket } from 'node:net';
-import { type Cidr, isPrivateAddress } from '../../lib/ip-ranges.ts';
+import {
+  type Cidr,
+  createNetworkTable,
+  formatAddress,
+  isPrivateAddress,
+  NETWORK_IPV6_BITS,
+  networkOf,
+  parseAddress,
+} from '../../lib/ip-addresses.ts';
 import type { ClientLimit, RateLimit } from '../../rate-limit/limiter.ts';
-import { createNetworkTable, formatAddress, NETWORK_IPV6_BITS, networkOf, parseAddress } from './ip-addresses.ts';
 
 /** Which client a request counts for. */
 export interface ClientIdentification {

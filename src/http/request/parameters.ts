@@ -165,7 +165,7 @@ const BATCH_IDS: Parameter<readonly string[]> = {
 
 export const BATCH_QUERY = { ids: BATCH_IDS };
 
-/** Decodes the names and values of a query, in their order. @param query with its question mark, or empty */
+/** Decodes the names and values of a query, in their order. The query has its question mark, or is empty. */
 export function parseQuery(query: string): ParsedUrlQuery {
   return parse(query.slice(1), '&', '=', { maxKeys: 0 });
 }

@@ -35,7 +35,7 @@ function isNamed(etag: string, ifNoneMatch: string): boolean {
   return ifNoneMatch.trim() === '*' || named.includes(etag);
 }
 
-/** Without the fields that describe the body (RFC 9110 section 15.4.5). */
+/** The 304 for a response. It lacks the fields that describe the body (RFC 9110 section 15.4.5). */
 function notModified({ headers, outcome, error }: PublicResponse): PublicResponse {
   const kept = Object.entries(headers).filter(([name]) => !name.startsWith('content-'));
   return { status: 304, headers: Object.fromEntries(kept), outcome, error };

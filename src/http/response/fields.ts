@@ -1,12 +1,21 @@
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 
-/** RFC 8259. */
+/** The media type of JSON (RFC 8259). */
 export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
-/** RFC 9457. */
+/** The media type of problems (RFC 9457). */
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
-/** Of a response whose format follows `Accept`. */
+/** The field of a response whose format follows `Accept`. */
 export const NEGOTIATED = { vary: 'Accept' };
+
+/** The fields of every response to a client with a limit. */
+export const LIMIT_FIELDS = [
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+];
 
 /** `Cache-Status` (RFC 9211) for a looked-up value. A value from the catalog has none, because no cache was looked up. */
 export function cacheStatusFields(outcome: CacheOutcome): { readonly 'cache-status'?: string } {

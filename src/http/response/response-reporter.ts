@@ -2,11 +2,11 @@ import { Counter, Histogram, type Registry } from '@prometheus-io/client';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import { type AppError, isInconclusive, isUpstreamFailure } from '../../domain/errors.ts';
 import type { FailureReport } from '../../lib/failure-log.ts';
+import { truncateAddress } from '../../lib/ip-addresses.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { SECONDS_BUCKETS } from '../../lib/metrics.ts';
 import type { Runtime } from '../../lib/runtime.ts';
 import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
-import { truncateAddress } from '../request/ip-addresses.ts';
 import { statusOf } from './problems.ts';
 
 /** The route without an endpoint, instead of the endpoint's pattern (`/api/channel/:identifier`). */

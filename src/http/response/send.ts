@@ -3,13 +3,12 @@ import type { Lifetime } from '../../lib/http/listener.ts';
 import type { ResponseWriter } from '../../lib/http/response-writer.ts';
 import { ALLOWED_METHODS } from '../request/admission.ts';
 import type { PublicResponse, RequestContext } from '../request/context.ts';
-import { NEGOTIATED } from './fields.ts';
+import { LIMIT_FIELDS, NEGOTIATED } from './fields.ts';
 
-/** On every response of the public listener: any page may read any of them. */
+/** Every response of the public listener has these fields. Any page may read any response. */
 const COMMON_HEADERS = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers':
-    'RateLimit-Policy, RateLimit, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ETag, Retry-After, Cache-Status, X-Request-Id',
+  'access-control-expose-headers': [...LIMIT_FIELDS, 'ETag', 'Retry-After', 'Cache-Status', 'X-Request-Id'].join(', '),
   'cross-origin-resource-policy': 'cross-origin',
   'timing-allow-origin': '*',
   'x-content-type-options': 'nosniff',
@@ -48,7 +47,7 @@ export function createSend({ responseWriter, lifetime }: SendOptions) {
   };
 }
 
-/** Names and values in turn. Node writes such a list directly, while it would convert an object first. */
+/** Adds names and values in turn. Node writes such a list directly, while it would convert an object first. */
 function pushFields(fields: (string | number)[], headers: Readonly<Record<string, string>>): void {
   for (const name in headers) fields.push(name, headers[name] as string);
 }

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { clientOf } from '../../../test/helpers/clients.ts';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { NEVER_ABORTED } from '../../lib/deadlines.ts';
-import { withRequest } from '../../lib/work.ts';
+import { withRequest } from '../../lib/request-scope.ts';
 import { createEncoder } from './encoder.ts';
 
 const WHOLE = { left: 0, top: 0 };

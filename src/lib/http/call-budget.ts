@@ -1,9 +1,9 @@
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
 import type { BoundedStats } from '../metrics.ts';
+import type { ClientKeys } from '../request-scope.ts';
 import { createRoundRobin } from '../round-robin.ts';
 import { createTokenBucket } from '../token-bucket.ts';
-import type { ClientKeys } from '../work.ts';
 
 interface CallBudgetOptions {
   readonly clock: Clock;

@@ -3,7 +3,7 @@ import { type BreakerState, createBreaker, type Verdict } from '../breaker.ts';
 import type { Clock } from '../clock.ts';
 import { isAbandoned } from '../deadlines.ts';
 import { describeFailure } from '../logger.ts';
-import { currentClient } from '../work.ts';
+import { currentClient } from '../request-scope.ts';
 import { type CallBudget, NotSentError } from './call-budget.ts';
 import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse } from './http-client.ts';
 

@@ -22,7 +22,7 @@ const RESPONSE_BYTES = 10 * 1024;
 const ALLOWED_MS = 60_000;
 const BYTES_PER_SECOND = 16 * 1024;
 const SWEEP_MS = 1_000;
-/** Past the deadline, or slowest when too much waited. */
+/** A response was past its deadline, or was the slowest when too much waited. */
 const CLOSE_REASONS = ['deadline', 'memory'] as const;
 
 /**

@@ -61,7 +61,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
   let isClosed = false;
   let cancelTimer: () => void = () => undefined;
   let reportedProblem: string | null = null;
-  /** Monotonic. */
+  /** When Redis last sent a response, on the monotonic clock. */
   let repliedAtMs = -Infinity;
   let timeouts = 0;
   let outages = 0;

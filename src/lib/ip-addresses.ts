@@ -1,9 +1,22 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { type Cidr, embeddedIpv4 } from '../../lib/ip-ranges.ts';
 
 /** An IPv6 address that stands for an IPv4 one is read as IPv4. */
 type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
+
+export type Cidr = readonly [address: IpAddress, prefixBits: number];
+
+/** Bits before the IPv4 address in every form that `embeddedIpv4` knows. */
+const EMBEDDED_IPV4_PREFIX_BITS = 96;
+
+/** The well-known prefix (RFC 6052 section 2.1). The local-use one (RFC 8215) is for private networks. */
+const NAT64: ipaddr.IPv6 = ipaddr.IPv6.parse('64:ff9b::');
+
+/** The IPv4 address in an IPv6 address: IPv4-mapped (RFC 4291 section 2.5.5.2) or NAT64 (RFC 6052). */
+export function embeddedIpv4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
+  const isEmbedding = address.isIPv4MappedAddress() || address.match(NAT64, EMBEDDED_IPV4_PREFIX_BITS);
+  return isEmbedding ? new ipaddr.IPv4(address.toByteArray().slice(EMBEDDED_IPV4_PREFIX_BITS / 8)) : undefined;
+}
 
 /** INET6_ADDRSTRLEN and an interface's name (IF_NAMESIZE) after the percent sign. */
 const MAX_ADDRESS_CHARACTERS = 46 + 16;
@@ -19,7 +32,14 @@ export function parseAddress(text: string): IpAddress | undefined {
   return embeddedIpv4(ipv6) ?? ipv6;
 }
 
-/** Dotted decimal, or RFC 5952. */
+const PRIVATE_RANGES = new Set(['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat']);
+
+/** True for addresses that the operator's own proxy may have, and that no client on the internet has. */
+export function isPrivateAddress(text: string): boolean {
+  return PRIVATE_RANGES.has(parseAddress(text)?.range() ?? 'none');
+}
+
+/** The text of an address: dotted decimal, or the form of RFC 5952. */
 export function formatAddress(address: IpAddress): string {
   return address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString();
 }

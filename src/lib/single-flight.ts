@@ -7,7 +7,7 @@ interface Task<T> {
 }
 
 /** Runs each piece of work once for all concurrent callers. */
-export function createSharedWork<T>() {
+export function createSingleFlight<T>() {
   const tasks = new Map<string, Task<T>>();
 
   /** Later callers start new work. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPrivateAddress } from './ip-ranges.ts';
+import { isPrivateAddress } from './ip-addresses.ts';
 
 describe('isPrivateAddress', () => {
   it.each([

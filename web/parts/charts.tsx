@@ -30,9 +30,9 @@ export function StackedBars({ label, series }: ChartProps) {
   const heights = Array.from({ length: count }, (_, at) => series.map(({ values }) => values[at] ?? 0));
   const highest = Math.max(1, ...heights.map((column) => column.reduce((sum, value) => sum + value, 0)));
   const width = WIDTH / MOMENTS;
-  const labels = [highest, highest % 2 === 0 ? highest / 2 : '', 0].map(formatCount);
+  const half = highest % 2 === 0 ? formatCount(highest / 2) : '';
   return (
-    <Plot label={label} labels={labels}>
+    <Plot label={label} labels={[formatCount(highest), half, '0']}>
       {heights.map((column, at) => {
         let top = HEIGHT;
         return column.map((value, index) => {

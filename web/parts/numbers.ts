@@ -1,16 +1,16 @@
 /* Formats numbers, times and sizes in English, like the words of the pages. */
 
+const COUNT = new Intl.NumberFormat('en');
+
 /** @param count a whole number; in records a decimal string */
 export function formatCount(count: string | number) {
-  const digits = String(count);
-  const first = digits.length % 3 || 3;
-  return [digits.slice(0, first), ...(digits.slice(first).match(/\d{3}/g) ?? [])].join(',');
+  return COUNT.format(count as number | `${number}`);
 }
 
 export function formatBytes(bytes: number) {
   if (bytes < 1e3) return `${bytes} bytes`;
   if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
-  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+  return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 export function formatDuration(ms: number) {

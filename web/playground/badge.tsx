@@ -2,12 +2,11 @@ import { BADGE_METRICS, BADGE_STYLES, DEFAULT_METRIC, DEFAULT_STYLE, metricRow }
 import { Card } from '../parts/card.tsx';
 import { Field, Segmented, Select } from '../parts/fields.tsx';
 import { Snippets } from '../parts/snippets.tsx';
-import type { PageAddress, PageState } from './address.ts';
+import type { PageAddress } from './address.ts';
 import { escapeHtml, escapeMarkdown } from './image-snippets.ts';
-import { nameInPath } from './image-url.ts';
+import { nameInPath, withParameters } from './image-url.ts';
 import type { ChannelImages } from './images.ts';
 import { Notice } from './notice.tsx';
-import type { ChannelRecord } from './service.ts';
 
 const METRICS = BADGE_METRICS.map((metric) => ({
   value: metric === DEFAULT_METRIC ? '' : metric,
@@ -24,9 +23,8 @@ const DEFAULT_COLOR = '#dd4343';
 /** A badge for a README: its options, the service's image for them, and the snippets. */
 export function Badge({ address, images }: { address: PageAddress; images: ChannelImages }) {
   const { base, record } = images;
-  const state = address.state.value;
-  const { metric, style, label, color, logo } = state;
-  const url = badgeUrl(base, record, state);
+  const { metric, style, label, color, logo } = address.state.value;
+  const url = withParameters(`${base}/api/badge/${nameInPath(record)}.svg`, { metric, style, label, color, logo });
   const alt = label || metric || DEFAULT_METRIC;
   const loading = images.at(url);
   const image = loading.state.value.value;
@@ -69,12 +67,4 @@ export function Badge({ address, images }: { address: PageAddress; images: Chann
       />
     </Card>
   );
-}
-
-function badgeUrl(base: string, record: ChannelRecord, { metric, style, label, color, logo }: PageState): string {
-  const url = new URL(`${base}/api/badge/${nameInPath(record)}.svg`);
-  for (const [name, value] of Object.entries({ metric, style, label, color, logo })) {
-    if (value !== '') url.searchParams.set(name, value);
-  }
-  return url.href;
 }

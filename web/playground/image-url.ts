@@ -1,4 +1,4 @@
-import { type ImageKind, VARIANT_PRESETS, type Variant } from '../../src/domain/variants.ts';
+import { type ImageKind, VARIANT_PRESETS, VARIANTS, type Variant } from '../../src/domain/variants.ts';
 import { OWN_WIDTH, type PageState } from './address.ts';
 import type { ChannelRecord } from './service.ts';
 
@@ -33,9 +33,8 @@ export function hasImage({ bannerUrl, avatarUrl }: ChannelRecord, variant: Varia
 
 /** The image that the page's state chooses: at first the TV crop, or the avatar of a channel without a banner. */
 export function choiceOf(record: ChannelRecord, state: PageState): ImageChoice {
-  const first = record.bannerUrl === null ? 'avatar' : 'tv';
-  const variant =
-    state.variant !== '' && hasImage(record, state.variant as Variant) ? (state.variant as Variant) : first;
+  const usual = record.bannerUrl === null ? 'avatar' : 'tv';
+  const variant = VARIANTS.find((name) => name === state.variant && hasImage(record, name)) ?? usual;
   const width = state.width === OWN_WIDTH ? '' : state.width || usualWidth(variant);
   return { ...state, variant, width };
 }
@@ -55,26 +54,22 @@ export function imageUrl(
   channel: NamedChannel,
   choice: Pick<ImageChoice, 'variant'> & Partial<ImageChoice>,
 ): string {
-  const {
-    variant,
-    format = '',
-    width = usualWidth(variant),
-    height = '',
-    quality = '',
-    fit = '',
-    background = '',
-  } = choice;
-  const url = new URL(`${base}/${nameInPath(channel)}/${variant}${format && `.${format}`}`);
-  const isPadded = fit === 'contain' && width !== '' && height !== '';
-  const parameters = {
+  const { variant, format, width = usualWidth(variant), height, quality, fit, background } = choice;
+  const isPadded = fit === 'contain' && Boolean(width && height);
+  return withParameters(`${base}/${nameInPath(channel)}/${variant}${format ? `.${format}` : ''}`, {
     width,
     height,
     quality: format === 'png' ? '' : quality,
     fit: isPadded ? fit : '',
     background: isPadded ? background : '',
-  };
-  for (const [name, value] of Object.entries(parameters)) if (value !== '') url.searchParams.set(name, value);
-  return url.href;
+  });
+}
+
+/** The URL with the parameters that are not empty. */
+export function withParameters(url: string, parameters: Readonly<Record<string, string | undefined>>): string {
+  const written = new URL(url);
+  for (const [name, value] of Object.entries(parameters)) if (value) written.searchParams.set(name, value);
+  return written.href;
 }
 
 /** The text alternative of an image: "Banner of …" or "Avatar of …". */

@@ -22,7 +22,6 @@ const LINE_FEED = 0x0a;
 export class CatalogUnusableError extends OperatorError {
   constructor(message: string, options?: ErrorOptions) {
     super(printable(message, MAX_MESSAGE_CHARACTERS), options);
-    this.name = 'CatalogUnusableError';
   }
 }
 

@@ -23,7 +23,6 @@ export function namesOf({ customUrl, username }: CatalogRecord) {
 export class RecordRefusedError extends Error {
   constructor(field: string, reason: string) {
     super(printable(field === '' ? reason : `${field}: ${reason}`));
-    this.name = 'RecordRefusedError';
   }
 }
 

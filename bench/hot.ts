@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
-import { createLoadGenerator, type LoadedServer, type LoadGenerator, type Round } from './load.ts';
+import { type LoadedServer, type Round, runRound } from './load.ts';
 import { installPeers, type PreparedResponse, startBareServer, startFastify } from './peer-servers.ts';
 import { stopProcess } from './processes.ts';
 import type { PartOptions, Print, Row } from './report.ts';
@@ -38,7 +38,6 @@ interface Rounds {
 export function bench(print: Print, { isQuick }: PartOptions): Promise<Row[]> {
   return inTemporaryDirectory(async (directory) => {
     await installPeers(directory, ['fastify', '@fastify/rate-limit']);
-    const load = createLoadGenerator();
     const results = new Map<string, Rounds[]>();
     const starts = isQuick ? STARTS.quick : STARTS.thorough;
     for (let number = 1; number <= starts; number += 1) {
@@ -46,7 +45,7 @@ export function bench(print: Print, { isQuick }: PartOptions): Promise<Row[]> {
       const service = await startPinnedService(join(directory, 'service'));
       try {
         for (const [what, path] of Object.entries(PATHS)) {
-          const rounds = await compare(path, { service, load, directory, print });
+          const rounds = await compare(path, { service, directory, print });
           results.set(what, [...(results.get(what) ?? []), ...rounds]);
         }
         await assertAllGood(service);
@@ -60,12 +59,11 @@ export function bench(print: Print, { isQuick }: PartOptions): Promise<Row[]> {
 
 interface Compared {
   readonly service: LoadedServer;
-  readonly load: LoadGenerator;
   readonly directory: string;
   readonly print: Print;
 }
 
-async function compare(path: string, { service, load, directory, print }: Compared): Promise<Rounds[]> {
+async function compare(path: string, { service, directory, print }: Compared): Promise<Rounds[]> {
   // The second response, because the first one is a miss.
   await probe(service.base + path);
   const response = await probe(service.base + path);
@@ -75,13 +73,13 @@ async function compare(path: string, { service, load, directory, print }: Compar
   try {
     assertSameResponse(response, await probe(bare.base + path));
     const servers = { service, bare, fastify };
-    for (const server of Object.values(servers)) await load.run(server, path, WARM_UP_SECONDS);
+    for (const server of Object.values(servers)) await runRound(server, path, WARM_UP_SECONDS);
     const rounds: Rounds[] = [];
     for (let number = 1; number <= ROUNDS_PER_START; number += 1) {
       const round = {
-        service: await load.run(service, path, ROUND_SECONDS),
-        bare: await load.run(bare, path, ROUND_SECONDS),
-        fastify: await load.run(fastify, path, ROUND_SECONDS),
+        service: await runRound(service, path, ROUND_SECONDS),
+        bare: await runRound(bare, path, ROUND_SECONDS),
+        fastify: await runRound(fastify, path, ROUND_SECONDS),
       };
       rounds.push(round);
       print(`  ${JSON.stringify(round)}`);

@@ -2,19 +2,13 @@ import { fileURLToPath } from 'node:url';
 import { startProcess } from '../test/helpers/process.ts';
 import { cpuSeconds, isInstalled, ON_LOAD_CORE } from './processes.ts';
 
+if (!isInstalled('wrk')) throw new Error('This part needs wrk: apt-get install wrk');
+
 export interface Round {
   readonly responses: number;
   readonly responsesPerSecond: number;
   /** The server's CPU time per response, which is meaningful even while other work uses its core. */
   readonly cpuMicrosPerResponse: number;
-}
-
-export interface LoadGenerator {
-  /**
-   * Sends requests from clients that no earlier round has used. Throws if a response has a status of 400 or above, or if a
-   * connection fails or takes too long.
-   */
-  run(server: LoadedServer, path: string, seconds: number): Promise<Round>;
 }
 
 export interface LoadedServer {
@@ -27,27 +21,28 @@ const CONNECTIONS = 32;
 const BLOCKS_PER_ROUND = 12;
 const WRK_SCRIPT = fileURLToPath(new URL('wrk-clients.lua', import.meta.url));
 
-/** wrk, because it needs a fraction of a server's CPU time. @throws Error if it is not installed */
-export function createLoadGenerator(): LoadGenerator {
-  if (!isInstalled('wrk')) throw new Error('This part needs wrk: apt-get install wrk');
-  let firstBlock = 0;
+let firstBlock = 0;
+
+/**
+ * Sends requests from clients that no earlier round has used.
+ *
+ * @throws Error if a response has a status of 400 or above, or if a connection fails or takes too long
+ */
+export async function runRound({ base, pid }: LoadedServer, path: string, seconds: number): Promise<Round> {
+  const url = base + path;
+  // Wrk needs a fraction of a server's CPU time.
+  const command = ['wrk', '-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', WRK_SCRIPT, url, '--'];
+  const cpuBefore = await cpuSeconds(pid);
+  const result = await runLoad([...command, `${firstBlock}`]);
+  const cpu = (await cpuSeconds(pid)) - cpuBefore;
+  firstBlock += BLOCKS_PER_ROUND;
+  if (result.refused > 0 || result.broken > 0) {
+    throw new Error(`${url}: ${result.refused} refused and ${result.broken} broken, which counts for nothing.`);
+  }
   return {
-    async run({ base, pid }, path, seconds) {
-      const url = base + path;
-      const command = ['wrk', '-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', WRK_SCRIPT, url, '--'];
-      const cpuBefore = await cpuSeconds(pid);
-      const result = await runLoad([...command, `${firstBlock}`]);
-      const cpu = (await cpuSeconds(pid)) - cpuBefore;
-      firstBlock += BLOCKS_PER_ROUND;
-      if (result.refused > 0 || result.broken > 0) {
-        throw new Error(`${url}: ${result.refused} refused and ${result.broken} broken, which counts for nothing.`);
-      }
-      return {
-        responses: result.responses,
-        responsesPerSecond: result.responses / result.seconds,
-        cpuMicrosPerResponse: (cpu / result.responses) * 1e6,
-      };
-    },
+    responses: result.responses,
+    responsesPerSecond: result.responses / result.seconds,
+    cpuMicrosPerResponse: (cpu / result.responses) * 1e6,
   };
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { startRedisServer } from '../test/helpers/redis.ts';
-import { createLoadGenerator, type Round } from './load.ts';
+import { type Round, runRound } from './load.ts';
 import { stopProcess } from './processes.ts';
 import type { Print, Row } from './report.ts';
 import { assertAllGood, readMetric, SAMPLE_CHANNEL, startPinnedService } from './servers.ts';
@@ -28,14 +28,13 @@ export async function bench(print: Print): Promise<Row[]> {
 }
 
 async function compare(directory: string, redisUrl: string, print: Print): Promise<Row> {
-  const load = createLoadGenerator();
   const alone = await startPinnedService(join(directory, 'alone'));
   const shared = await startPinnedService(join(directory, 'shared'), { REDIS_URL: redisUrl });
   const decidedAlone = () => readMetric(shared, 'pennant_limiter_decided_alone_total');
   try {
     const runBoth = async () => ({
-      alone: await load.run(alone, PATH, ROUND_SECONDS),
-      shared: await load.run(shared, PATH, ROUND_SECONDS),
+      alone: await runRound(alone, PATH, ROUND_SECONDS),
+      shared: await runRound(shared, PATH, ROUND_SECONDS),
     });
     for (let number = 0; number < WARM_UP_ROUNDS; number += 1) await runBoth();
     const decidedAloneBefore = await decidedAlone();

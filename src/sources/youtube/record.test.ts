@@ -59,14 +59,18 @@ it('a channel that YouTube generates is complete without the date and the views,
 it('a page without metadata shows a channel by its header, unless it has an error alert', () => {
   const header = pageHeader(titled('News'));
   const alerts = [{ alertRenderer: { type: 'ERROR', text: { simpleText: 'Something is wrong.' } } }];
-  expect(buildRecord(ID, readPage({ header }))?.channel).toMatchObject({ channelId: ID, title: 'News', links: null });
+  expect(buildRecord(ID, readPage({ header }), [])?.channel).toMatchObject({
+    channelId: ID,
+    title: 'News',
+    links: null,
+  });
   expect(showsChannel(readPage({ header, alerts }))).toBe(false);
   expect(showsChannel(readPage({ header, alerts, metadata: METADATA }))).toBe(true);
 });
 
 describe('a header', () => {
   const fieldsOf = (header: object, metadata: object = METADATA) =>
-    buildRecord(ID, readPage({ metadata, header }))?.channel ?? expect.fail('no record');
+    buildRecord(ID, readPage({ metadata, header }), [])?.channel ?? expect.fail('no record');
 
   it.each([
     // Marks for the direction of text, as upstream writes joined texts (2026-03).

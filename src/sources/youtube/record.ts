@@ -13,7 +13,7 @@ export type FieldObserver = (field: keyof Channel, result: FieldResult) => void;
 export function buildRecord(
   requestedId: string,
   page: PageReading,
-  about: About = [],
+  about: About,
   onField?: FieldObserver,
 ): LoadedChannel | undefined {
   const { results, isPanelLost } = readResults(page.channelId ?? requestedId, page, about);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { type LoadedServer, type Round, runRound } from './load.ts';
-import { installPeers, type PreparedResponse, startBareServer, startFastify } from './peer-servers.ts';
+import { installPeers, type PreparedResponse, startPrepared } from './peer-servers.ts';
 import { stopProcess } from './processes.ts';
 import type { PartOptions, Print, Row } from './report.ts';
 import { assertAllGood, SAMPLE_CHANNEL, startPinnedService } from './servers.ts';
@@ -68,8 +68,8 @@ async function compare(path: string, { service, directory, print }: Compared): P
   await probe(service.base + path);
   const response = await probe(service.base + path);
   print(`${path}: ${response.body.length} bytes, ${response.headers.length} header fields`);
-  const bare = await startBareServer(directory, response);
-  const fastify = await startFastify(directory, response);
+  const bare = await startPrepared('bare', directory, response);
+  const fastify = await startPrepared('fastify', directory, response);
   try {
     assertSameResponse(response, await probe(bare.base + path));
     const servers = { service, bare, fastify };

@@ -6,7 +6,6 @@ if (!isInstalled('wrk')) throw new Error('This part needs wrk: apt-get install w
 
 export interface Round {
   readonly responses: number;
-  readonly responsesPerSecond: number;
   /** The server's CPU time per response, which is meaningful even while other work uses its core. */
   readonly cpuMicrosPerResponse: number;
 }
@@ -39,17 +38,12 @@ export async function runRound({ base, pid }: LoadedServer, path: string, second
   if (result.refused > 0 || result.broken > 0) {
     throw new Error(`${url}: ${result.refused} refused and ${result.broken} broken, which counts for nothing.`);
   }
-  return {
-    responses: result.responses,
-    responsesPerSecond: result.responses / result.seconds,
-    cpuMicrosPerResponse: (cpu / result.responses) * 1e6,
-  };
+  return { responses: result.responses, cpuMicrosPerResponse: (cpu / result.responses) * 1e6 };
 }
 
 /** What wrk-clients.lua prints on a line of its own. */
 interface LoadResult {
   readonly responses: number;
-  readonly seconds: number;
   readonly refused: number;
   readonly broken: number;
 }

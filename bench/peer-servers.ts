@@ -29,23 +29,17 @@ export async function installPeers(directory: string, names: readonly (keyof typ
   await promisify(execFile)('npm', args, { cwd: directory, timeout: INSTALL_MS });
 }
 
-/** A bare `node:http` server that sends this one response. */
-export function startBareServer(directory: string, response: PreparedResponse): Promise<PeerServer> {
-  return startPrepared('bare', directory, response);
-}
-
-/** The same response from a plain Fastify application with `@fastify/rate-limit`, which must be installed in the directory. */
-export function startFastify(directory: string, response: PreparedResponse): Promise<PeerServer> {
-  return startPrepared('fastify', directory, response);
-}
-
 /** unjs/ipx for the images of a folder, in which it must be installed. Free to use every core. */
 export function startIpx(folder: string): Promise<PeerServer> {
   return startPeer([], ['ipx', folder]);
 }
 
-async function startPrepared(
-  kind: string,
+/**
+ * A server that sends this one response: bare `node:http`, or a plain Fastify application with `@fastify/rate-limit`, which
+ * must be installed in the directory.
+ */
+export async function startPrepared(
+  kind: 'bare' | 'fastify',
   directory: string,
   { headers, body }: PreparedResponse,
 ): Promise<PeerServer> {

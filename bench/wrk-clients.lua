@@ -22,8 +22,8 @@ end
 function done(summary)
   local errors = summary.errors
   io.write(string.format(
-    '\nRESULT {"responses":%d,"seconds":%.6f,"refused":%d,"broken":%d}\n',
-    summary.requests, summary.duration / 1e6, errors.status,
+    '\nRESULT {"responses":%d,"refused":%d,"broken":%d}\n',
+    summary.requests, errors.status,
     errors.connect + errors.read + errors.write + errors.timeout
   ))
 end

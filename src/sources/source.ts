@@ -1,5 +1,5 @@
 import type { Channel, FeedValues, KnownChannel, SearchHit } from '../domain/channel.ts';
-import { errorCodeOf } from '../domain/errors.ts';
+import { AppError, errorCodeOf } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import type { ClientVersionState } from '../domain/source-status.ts';
 
@@ -54,6 +54,11 @@ export interface ChannelSource {
   /** The operator sees it in the console. */
   clientVersion?(): ClientVersionState;
   close(): Promise<void>;
+}
+
+/** The definite answer of a source that has no such channel. @param cause what its upstream said, for the log */
+export function channelNotFound(cause: string): AppError {
+  return new AppError('channel_not_found', 'There is no such channel.', { cause: new Error(cause) });
 }
 
 /**

@@ -2,6 +2,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { Judgement } from '../../lib/http/gate.ts';
 import { type HttpResponse, readRetryAfterMs } from '../../lib/http/http-client.ts';
 import { isMarkup } from '../json.ts';
+import { channelNotFound } from '../source.ts';
 import { channels, search } from './parse.ts';
 import { msUntilNewQuota } from './quota.ts';
 
@@ -69,13 +70,9 @@ function answerAbout(status: number, reasons: readonly string[], method: Method,
   }
   // Since 2026-01 unknown IDs get 400, like calls with other mistakes, so a 400 says nothing about the channel.
   const isNotFound = status === 404 && reasons.some((reason) => NO_SUCH_CHANNEL.has(reason));
-  if (isNotFound && method === 'channels') return noSuchChannel();
+  if (isNotFound && method === 'channels') return channelNotFound(detail);
   const isAnswer = (status === 400 || status === 404) && reasons.length > 0;
   return invalidResponse(detail, isAnswer ? 'inconclusive' : 'key');
-}
-
-export function noSuchChannel(): AppError {
-  return new AppError('channel_not_found', 'There is no such channel.');
 }
 
 export function invalidResponse(detail: string, scope: 'key' | 'inconclusive' = 'key'): AppError {

@@ -3,9 +3,14 @@ import { type ChannelRef, comparable } from '../../domain/identifier.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient } from '../../lib/http/http-client.ts';
 import type { SourceGates } from '../gates.ts';
-import type { ChannelSource, LoadedChannel, LoadOptions } from '../source.ts';
-import { UPSTREAM_CALL_MS } from '../source.ts';
-import { invalidResponse, judgeReply, type Method, noSuchChannel } from './judge.ts';
+import {
+  type ChannelSource,
+  channelNotFound,
+  type LoadedChannel,
+  type LoadOptions,
+  UPSTREAM_CALL_MS,
+} from '../source.ts';
+import { invalidResponse, judgeReply, type Method } from './judge.ts';
 
 export interface YoutubeDataApiOptions {
   readonly clock: Clock;
@@ -64,7 +69,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
     const key = `${ref.kind} ${ref.value}`;
     const list = await call('channels', key, { part: CHANNEL_PARTS, [filter]: ref.value }, load);
     // The API sends an empty or an absent list.
-    if (list.items === 0) throw noSuchChannel();
+    if (list.items === 0) throw channelNotFound('an empty list');
     const channel = list.found.find(({ channelId }) => ref.kind !== 'id' || channelId === ref.value);
     if (channel === undefined) throw invalidResponse('another channel, or one without an ID or a title');
     return { channel, isComplete: true, missing: [] };
@@ -83,12 +88,8 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
 
     async search(query, limit, load) {
       const maxResults = String(Math.min(limit, MAX_RESULTS));
-      const list = await call(
-        'search',
-        comparable(query),
-        { part: 'snippet', type: 'channel', q: query, maxResults },
-        load,
-      );
+      const parameters = { part: 'snippet', type: 'channel', q: query, maxResults };
+      const list = await call('search', comparable(query), parameters, load);
       if (list.items > 0 && list.found.length === 0) throw invalidResponse('search results without an ID or a title');
       return list.found.slice(0, limit);
     },

@@ -4,7 +4,7 @@ import type { Gate } from '../../lib/http/gate.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { SourceGates } from '../gates.ts';
 import { firstAt } from '../json.ts';
-import { UPSTREAM_CALL_MS } from '../source.ts';
+import { channelNotFound, UPSTREAM_CALL_MS } from '../source.ts';
 import { parseChannelId, parseHandle } from '../youtube-urls.ts';
 import { createClientVersion, PAGE_HEADERS } from './client-version.ts';
 import { judgeApi, judgeFeed, judgePage } from './judge.ts';
@@ -191,8 +191,4 @@ export function invalid(message: string, cause?: unknown): AppError {
 /** The response can be read, but tells neither a channel nor that there is none. */
 export function inconclusive(message: string, cause: string): AppError {
   return new AppError('upstream_invalid', message, { cause: new Error(cause), scope: 'inconclusive' });
-}
-
-export function channelNotFound(cause: string): AppError {
-  return new AppError('channel_not_found', 'There is no such channel.', { cause: new Error(cause) });
 }

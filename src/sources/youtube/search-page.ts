@@ -23,9 +23,8 @@ export function readSearchPage(body: JsonObject) {
   }
   const saysNothingFound = texts.some((text) => NOTHING_FOUND.test(text));
   return {
-    /** False if the page has no list, not even an empty one. */
-    hasList: lists > 0,
-    saysNothingFound: saysNothingFound || (lists === 0 && body.estimatedResults === '0'),
+    /** False if the page has no list, not even an empty one, and upstream does not say that it has found nothing. */
+    isResult: lists > 0 || saysNothingFound || body.estimatedResults === '0',
     /** True if there are items, and none of them can be read, and upstream does not say that it has found nothing. */
     isUnreadable: hits.size === 0 && channels.length + unknown > 0 && !saysNothingFound,
     hits: [...hits.values()],

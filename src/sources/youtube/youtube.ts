@@ -5,14 +5,13 @@ import type { Clock } from '../../lib/clock.ts';
 import { withDeadline, withinMs } from '../../lib/deadlines.ts';
 import type { HttpClient } from '../../lib/http/http-client.ts';
 import type { SourceGates } from '../gates.ts';
-import type { ChannelOptions, ChannelSource, LoadedChannel } from '../source.ts';
+import { type ChannelOptions, type ChannelSource, channelNotFound, type LoadedChannel } from '../source.ts';
 import { findYoutubeUrl, parseChannelId } from '../youtube-urls.ts';
 import { type About, completeAbout, loadAboutPanel, valueOrLost } from './about.ts';
 import { isRefusalStatus } from './client-version.ts';
 import { type FeedReading, isExactTime, withFeed } from './feed.ts';
 import { saysGone } from './gone.ts';
 import {
-  channelNotFound,
   createInnertube,
   type Innertube,
   inconclusive,
@@ -215,8 +214,8 @@ async function searchChannels(innertube: Innertube, query: string, signal: Abort
   if (response.kind === 'refusal') {
     throw invalid('YouTube did not understand the search.', new Error(response.reason));
   }
-  const { hits, hasList, saysNothingFound, isUnreadable } = response.value;
-  if (!hasList && !saysNothingFound) throw invalid('YouTube sent a search response without a list.');
+  const { hits, isResult, isUnreadable } = response.value;
+  if (!isResult) throw invalid('YouTube sent a search response without a list.');
   if (isUnreadable) throw invalid('YouTube sent search results in an unknown form.');
   return hits;
 }

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createLogger, createTerminalLog, describeFailure } from './logger.ts';
+import { createLogger, createTerminalLog } from './logger.ts';
 
 async function logged(write: (logger: ReturnType<typeof createLogger>) => void): Promise<string> {
   const destination = new PassThrough();
@@ -23,23 +23,5 @@ describe('a log on a terminal', () => {
     });
     expect(shown).toContain('C:\\u001b "quoted" – नमस्ते');
     expect(shown).toMatch(/Error: a bug\n\s+at /);
-  });
-});
-
-describe('the text of a failure', () => {
-  it('has the messages of its causes, each once', () => {
-    const reset = new Error('read ECONNRESET');
-    const failed = new Error('the source failed', { cause: reset });
-    const thrownAgain = new Error('the source failed', { cause: failed });
-    expect(describeFailure(thrownAgain)).toBe('the source failed (read ECONNRESET)');
-    expect(describeFailure('a text')).toBe('a text');
-    expect(describeFailure('\u001b[2Jevil')).toBe('\\u{1b}[2Jevil');
-    expect(describeFailure(new Error('\u001b[2Jevil'))).toBe('\\u{1b}[2Jevil');
-  });
-
-  it('has the code or the kind of an error without a message', () => {
-    const refused = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
-    expect(describeFailure(new Error('no connection', { cause: refused }))).toBe('no connection (ECONNREFUSED)');
-    expect(describeFailure(new AggregateError([]))).toBe('AggregateError');
   });
 });

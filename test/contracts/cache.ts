@@ -87,15 +87,6 @@ export function describeCache(name: string, createData: () => Promise<StoredData
       expect((await cache.get('k', load('a'), WAIT)).outcome.kind).toBe('miss');
     });
 
-    test('a fresh value is a hit with what is left of its freshness; a stale one is reloaded with the former value', async () => {
-      expect((await cache.get('k', load('a'), WAIT)).outcome).toMatchObject({ kind: 'miss', isStored: true });
-      clock.advance(HOUR_MS - 1);
-      expect((await cache.get('k', load('b'), WAIT)).outcome).toMatchObject({ kind: 'hit', ttlMs: 1, isStored: false });
-      clock.advance(1);
-      const reloaded = await cache.get('k', async (previous) => ({ value: `${previous}b` }), WAIT);
-      expect(reloaded).toMatchObject({ value: 'ab', outcome: { kind: 'refreshed', ttlMs: HOUR_MS } });
-    });
-
     test('a caller waits for a reload as long as it says, then gets the stale value, and the load goes on', async () => {
       await cache.get('k', load('a'), WAIT);
       clock.advance(HOUR_MS);

@@ -68,8 +68,6 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The user of the process. Only root can choose. */
   readonly uid?: number;
-  /** A file descriptor that stdout goes to. */
-  readonly stdout?: number;
   /** A command that runs the command after it. */
   readonly prefix?: readonly string[];
   /** The program to start. Default: `dist/` of the project, which the set-up of the tests builds. */
@@ -79,13 +77,13 @@ export interface CommandOptions {
 /** Starts the command line as `pennant …` does, without a terminal, and waits for nothing. */
 export function launchCommand(
   args: readonly string[],
-  { directory, env, uid, stdout, prefix = [], program = [process.execPath, PROGRAM] }: CommandOptions,
+  { directory, env, uid, prefix = [], program = [process.execPath, PROGRAM] }: CommandOptions,
 ): StartedProcess {
   const [command = '', ...commandArgs] = [...prefix, ...program, ...args];
   return startProcess(command, commandArgs, {
     cwd: directory,
     env: { PATH: process.env.PATH, ...env },
-    stdio: ['pipe', stdout ?? 'pipe', 'pipe'],
+    stdio: 'pipe',
     ...(uid !== undefined && { uid, gid: uid }),
   });
 }

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { open, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type EndedCommand, launchCommand, runCommand, startServiceForTest } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -33,16 +32,6 @@ describe('the command line', () => {
     const ended = await run(args, { PORT: 'http' });
     expect(ended).toEqual({ exitCode: 0, stdout: expect.stringContaining(text), stderr: '' });
     expect(await readdir(directory)).toEqual([]);
-  });
-
-  test.skipIf(!existsSync('/dev/full'))('exits with one line on stderr when its output cannot be written', async () => {
-    const full = await open('/dev/full', 'w');
-    expect(await runCommand(['settings'], { directory, stdout: full.fd })).toEqual({
-      exitCode: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/^The output cannot be written: ENOSPC[^\n]*\n$/),
-    });
-    await full.close();
   });
 
   test.each([

@@ -4,10 +4,9 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { catalogLine, writeCatalog } from '../../../test/helpers/catalog.ts';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
-import { handleRef } from '../../../test/helpers/handle.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { channelIdRef } from '../../domain/identifier.ts';
-import { type Catalog, openCatalog, SHIPPED_SAMPLES_DIR } from './catalog.ts';
+import { type Catalog, openCatalog } from './catalog.ts';
 
 let dataDir: string;
 beforeEach(async () => {
@@ -31,16 +30,6 @@ const titlesFound = async (catalog: Catalog, query: string) =>
   (await catalog.search(query, 50)).map(({ title }) => title);
 
 describe('the catalog', () => {
-  it('finds a channel by ID, handle and user name', async () => {
-    const catalog = await open(SHIPPED_SAMPLES_DIR);
-    const sample = await catalog.find(channelIdRef('UCPennantSample00000001A'));
-    expect(sample).toMatchObject({ title: 'Pennant Sample', banner: { fileName: 'pennant-banner.jpg' } });
-    expect(await catalog.find(handleRef('pennantsample'))).toEqual(sample);
-    expect(await catalog.find({ kind: 'username', key: 'pennantsample', value: 'pennantsample' })).toEqual(sample);
-    expect(await catalog.find({ kind: 'custom', key: 'pennantsample', value: 'pennantsample' })).toBeUndefined();
-    expect(await catalog.find(handleRef('nobody'))).toBeUndefined();
-  });
-
   it('reads a file as editors write it: with a byte order mark, carriage returns and no last line end', async () => {
     const catalog = await openWith(`\u{feff}${catalogLine(1)}\r`, '\r', catalogLine(2));
     expect([await titleOf(catalog, 1), await titleOf(catalog, 2)]).toEqual(['Channel 1', 'Channel 2']);

@@ -50,12 +50,8 @@ export function createGates({ runtime, callsPerSecond }: GatesOptions) {
   }
 
   function log(name: GateName, state: BreakerState | undefined): void {
-    if (state === undefined) {
-      logger.info({ source: name }, `${name} is ready again`);
-      return;
-    }
-    const message = describe(name, state);
-    logger.warn({ source: name, cause: state.cause }, message);
+    if (state === undefined) logger.info({ source: name }, `${name} is ready again`);
+    else logger.warn({ source: name, cause: state.cause }, describe(name, state));
   }
 
   new Gauge({
@@ -88,8 +84,7 @@ export function createGates({ runtime, callsPerSecond }: GatesOptions) {
       const series = `pennant_calls_to_${source.replaceAll(/\W/g, '_')}`;
       addBoundGauges(metrics, series, `calls to ${source} that wait`, () => budget.waiting());
       return (name) => {
-        const onChange = (state: BreakerState | undefined) => log(name, state);
-        const gate = createGate({ clock, http, budget, label: LABELS[name], onChange });
+        const gate = createGate({ clock, http, budget, label: LABELS[name], onChange: (state) => log(name, state) });
         gates.push({ source, name, gate });
         return gate;
       };

@@ -45,7 +45,7 @@ export async function checkStart(config: Config, envFile: string, warnings: read
   ];
 }
 
-/** Usually the service that will be restarted. */
+/** It is usually the service that will be restarted. */
 const IN_USE: Finding = {
   level: 'warning',
   text: 'A running service uses this DATA_DIR, so the ports are not checked. A second service needs its own.',

@@ -29,7 +29,7 @@ export function isMarked(dataDir: string): boolean {
 
 function takeLock(dataDir: string): DatabaseSync {
   const db = new DatabaseSync(join(dataDir, FILE));
-  // Without a journal file, which a process that is killed would leave behind.
+  // A process that is killed would leave a journal file behind.
   db.exec('PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE');
   return db;
 }

@@ -109,7 +109,7 @@ function untilStop({ npm_lifecycle_event: npmScript }: Environment): Promise<str
 /** Says where the service listens, with URLs that respond, at any log level. */
 async function reportStart(config: Config, service: App, logger: Logger) {
   const { host, consoleHost, consolePort } = config;
-  // Not BASE_URL, whose proxy may not be there yet.
+  // BASE_URL may name a proxy that is not there yet.
   const base = originOf(host, portOf(service.http));
   // A channel of the catalog, because its URLs work.
   const [example] = await service.examples();

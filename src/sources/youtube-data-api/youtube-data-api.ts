@@ -15,9 +15,9 @@ import { invalidResponse, judgeReply, type Method } from './judge.ts';
 export interface YoutubeDataApiOptions {
   readonly clock: Clock;
   readonly gateOf: SourceGates;
-  /** The client of the gates. Must not follow redirects, which would get the key. Closed with the source. */
+  /** The client of the gates. It must not follow redirects, which would get the key. It is closed with the source. */
   readonly http: Pick<HttpClient, 'close'>;
-  /** Replaces https://www.googleapis.com; without a trailing slash. */
+  /** It replaces https://www.googleapis.com, and has no trailing slash. */
   readonly origin: string;
   readonly apiKey: string;
 }

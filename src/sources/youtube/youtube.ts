@@ -29,12 +29,12 @@ export const ABOUT_MS = 3_000;
 const FEED_MS = 250;
 
 export interface YoutubeSourceOptions {
-  /** The client of the gates. Must not follow redirects, because a redirect is a block. Closed with the source. */
+  /** The client of the gates. It must not follow redirects, because a redirect is a block. It is closed with the source. */
   readonly http: Pick<HttpClient, 'close'>;
-  /** Replaces https://www.youtube.com in requests; without a trailing slash. */
+  /** It replaces https://www.youtube.com in requests, and has no trailing slash. */
   readonly origin: string;
   readonly gateOf: SourceGates;
-  /** Searches for handles that YouTube's resolver loses. Default false: the next source is called. */
+  /** True to search for handles that YouTube's resolver loses. By default the next source is called. */
   readonly searchesForLostHandles?: boolean | undefined;
   readonly clock: Clock;
   /** Counts which paths carry the fields, where a layout change shows first. */
@@ -84,7 +84,9 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
   /** The channel of a redirect to a handle. */
   async function followUrl(page: PageReading, signal: AbortSignal): Promise<string | undefined> {
     if (page.redirectUrl === undefined || showsChannel(page)) return undefined;
-    return resolvePage(innertube, requireNextUrl(page.redirectUrl), signal, 1);
+    const channelId = await resolvePage(innertube, requireNextUrl(page.redirectUrl), signal, 1);
+    if (channelId === undefined) throw inconclusive(NOT_KNOWN, page.redirectUrl);
+    return channelId;
   }
 
   async function loadPage(channelId: string, signal: AbortSignal): Promise<PageReading> {
@@ -121,12 +123,11 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     name: 'youtube',
     origin,
     async resolve(ref, { signal }) {
-      try {
-        return { channelId: await resolvePage(innertube, pageUrl(ref), signal) };
-      } catch (error) {
-        if (!(error instanceof LostNameError) || !searchesForLostHandles) throw error;
-        return { channelId: await searchForHandle(innertube, ref, error, signal) };
-      }
+      const channelId = await resolvePage(innertube, pageUrl(ref), signal);
+      const isSearched = channelId === undefined && searchesForLostHandles && ref.kind === 'handle';
+      const found = isSearched ? await searchForHandle(innertube, ref, signal) : channelId;
+      if (found === undefined) throw inconclusive(NOT_KNOWN, ref.value);
+      return { channelId: found };
     },
     getChannel: loadChannel,
     search: (query, _limit, { signal }) => searchChannels(innertube, query, signal),
@@ -157,16 +158,21 @@ function assertShowsChannel(page: PageReading): void {
 const MAX_HOPS = 3;
 
 /**
- * The channel of a page.
+ * The channel of a page; `undefined` if YouTube's resolver leads to a name that it does not know.
  *
  * @param hops how many redirects have led to the page
  */
-async function resolvePage(innertube: Innertube, page: string, signal: AbortSignal, hops = 0): Promise<string> {
+async function resolvePage(
+  innertube: Innertube,
+  page: string,
+  signal: AbortSignal,
+  hops = 0,
+): Promise<string | undefined> {
   let url = page;
   for (let hop = hops; hop <= MAX_HOPS; hop += 1) {
     const response = await innertube.resolveUrl(url, signal);
     // Another URL led here, so the channel may exist: "/@Vilebrequin", "/vilebrequin", NOT_FOUND (2026).
-    if (hop > 0 && isNotFound(response)) throw new LostNameError(url);
+    if (hop > 0 && isNotFound(response)) return undefined;
     const { browseId, target, isVideo } = requireFound(response, 'resolve_url', NOT_UNDERSTOOD);
     if (browseId !== undefined && isChannelId(browseId)) return browseId;
     if (browseId !== undefined || isVideo) throw channelNotFound(`${url} is the page ${browseId ?? 'of a video'}`);
@@ -177,21 +183,10 @@ async function resolvePage(innertube: Innertube, page: string, signal: AbortSign
   throw inconclusive('YouTube redirects this name too often.', url);
 }
 
-/** YouTube's resolver leads from this name to one that it does not know. */
-class LostNameError extends AppError {
-  constructor(url: string) {
-    const options = { cause: new Error(url), scope: 'inconclusive' } as const;
-    super('upstream_invalid', 'YouTube could not tell which channel has this name.', options);
-  }
-}
-
-/** The channel with this very handle among the hits of one search. @throws `lost` if there is none */
-async function searchForHandle(innertube: Innertube, ref: ChannelRef, lost: LostNameError, signal: AbortSignal) {
-  if (ref.kind !== 'handle') throw lost;
-  const hits = await searchChannels(innertube, `@${ref.value}`, signal);
-  const found = hits.find(({ customUrl }) => customUrl !== null && findHandle(customUrl)?.key === ref.key);
-  if (found === undefined) throw lost;
-  return found.channelId;
+/** The channel with this very handle among the hits of one search. */
+async function searchForHandle(innertube: Innertube, { key, value }: ChannelRef, signal: AbortSignal) {
+  const hits = await searchChannels(innertube, `@${value}`, signal);
+  return hits.find(({ customUrl }) => findHandle(customUrl ?? '')?.key === key)?.channelId;
 }
 
 const PAGES: Record<ChannelRef['kind'], string> = { id: 'channel/', handle: '@', username: 'user/', custom: 'c/' };
@@ -200,6 +195,7 @@ function pageUrl({ kind, value }: ChannelRef): string {
   return `${YOUTUBE_WEB}/${PAGES[kind]}${encodeURIComponent(value)}`;
 }
 
+const NOT_KNOWN = 'YouTube could not tell which channel has this name.';
 const NOT_UNDERSTOOD = 'YouTube did not understand the request for this name.';
 
 function requireNextUrl(target: string | undefined): string {

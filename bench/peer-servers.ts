@@ -29,13 +29,13 @@ export async function installPeers(directory: string, names: readonly (keyof typ
   await promisify(execFile)('npm', args, { cwd: directory, timeout: INSTALL_MS });
 }
 
-/** unjs/ipx for the images of a folder, in which it must be installed. Free to use every core. */
+/** Starts unjs/ipx for the images of a folder, in which it must be installed. It may use every core. */
 export function startIpx(folder: string): Promise<PeerServer> {
   return startPeer([], ['ipx', folder]);
 }
 
 /**
- * A server that sends this one response: bare `node:http`, or a plain Fastify application with `@fastify/rate-limit`, which
+ * Starts a server that sends this one response: bare `node:http`, or a plain Fastify application with `@fastify/rate-limit`, which
  * must be installed in the directory.
  */
 export async function startPrepared(

@@ -34,9 +34,9 @@ const MAX_FILE_BYTES = 300_000;
 const CARD_SIZE = [560, 315] as const;
 const CARD_AVATAR_SIZE = [96, 96] as const;
 
-const [DRAWINGS, IMAGES, GALLERY] = ['drawings', '../samples/images', '../web/playground/gallery'].map((directory) =>
-  join(import.meta.dirname, directory),
-) as [string, string, string];
+const DRAWINGS = join(import.meta.dirname, 'drawings');
+const IMAGES = join(import.meta.dirname, '../samples/images');
+const GALLERY = join(import.meta.dirname, '../web/playground/gallery');
 
 async function draw(name: string, { banner, avatar, copySize = CARD_SIZE }: Sample): Promise<void> {
   if (banner !== undefined) {

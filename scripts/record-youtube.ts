@@ -85,11 +85,10 @@ export async function recordChannel(channel: string, directory: string, keep: re
     wrapHttp: (http) => recordCalls(http, (call) => calls.set(call.name, call)),
     onField: (_source, field, result) => results.set(field, result),
   });
-  const resultOf = <T>(work: (options: { signal: AbortSignal }) => Promise<T>) =>
-    valueOrError(work({ signal: AbortSignal.timeout(LOAD_MS) }));
-  const found = await resultOf((options) => loadFirst(source, channelRefsOfName(channel), options));
+  const inTime = () => ({ signal: AbortSignal.timeout(LOAD_MS) });
+  const found = await valueOrError(loadFirst(source, channelRefsOfName(channel), inTime()));
   const title = found instanceof AppError ? channel : found.loaded.channel.title;
-  const search = await resultOf((options) => source.search(title, MAX_HITS, options));
+  const search = await valueOrError(source.search(title, MAX_HITS, inTime()));
   await source.close();
 
   const recordedAt = new Date(systemClock.now()).toISOString().slice(0, 10);

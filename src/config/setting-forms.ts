@@ -81,7 +81,7 @@ export function matching(matches: (text: string) => boolean, expected: string): 
   return { expected, read: (text) => (matches(text) ? text : undefined) };
 }
 
-/** An http or https origin: scheme, host and optional port, nothing after it. */
+/** An http or https origin has a scheme, a host and an optional port, and nothing after it. */
 export const origin: Form<string> = {
   expected: 'an origin such as https://pennant.example, without user name, password and path',
   read(text) {

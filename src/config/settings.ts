@@ -164,7 +164,9 @@ export function parseConfig(env: Environment): Config {
     if (value === undefined) mistakes.push(describeMistake(setting, given));
     return [name, value];
   });
-  const config = { ...Object.fromEntries(values), proxyEnv: readProxyEnv(env, mistakes) } as Config;
+  const { proxyEnv, mistake } = readProxyEnv(env);
+  if (mistake !== undefined) mistakes.push(mistake);
+  const config = { ...Object.fromEntries(values), proxyEnv } as Config;
   if (mistakes.length === 0) mistakes.push(...findContradictions(config));
   if (mistakes.length === 0) return config;
   throw new OperatorError(`The settings cannot be used:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`);

@@ -13,8 +13,9 @@ const CHANNEL_ID = /^UC[A-Za-z0-9_-]{22}$/;
 /** Letters and digits of any script with `_ - . ·`: support.google.com/youtube/answer/11585688 (seen 2026-11). */
 const HANDLE = /^(?=.*[\p{L}\p{N}])[\p{L}\p{M}\p{N}_\-.·]+$/u;
 const MAX_HANDLE_CODE_POINTS = 30;
-/** An upper bound for 30 code points in any normalization form: each has at most four, of two units each. */
-const MAX_UNNORMALIZED_CHARACTERS = 1 + 8 * MAX_HANDLE_CODE_POINTS;
+const MAX_CUSTOM_CODE_POINTS = 100;
+/** A code point has at most this many UTF-16 units in any normalization form: four code points of two units. */
+const MAX_UNITS_UNNORMALIZED = 8;
 const USERNAME = /^[A-Za-z0-9_.-]{1,60}$/;
 
 export function isChannelId(text: string): boolean {
@@ -39,11 +40,16 @@ export function comparable(text: string): string {
 
 /** Reads a handle with or without its leading `@`. `undefined` for an invalid handle. */
 export function findHandle(text: string): ChannelRef | undefined {
+  return findName('handle', text.replace(/^@/, ''), MAX_HANDLE_CODE_POINTS);
+}
+
+/** Reads a name with the characters of a handle. `undefined` for an invalid name. */
+function findName(kind: 'handle' | 'custom', text: string, maxCodePoints: number): ChannelRef | undefined {
   // Normalization takes quadratic time for many combining marks.
-  if (text.length > MAX_UNNORMALIZED_CHARACTERS) return undefined;
-  const value = (text.startsWith('@') ? text.slice(1) : text).normalize('NFC');
-  if (!HANDLE.test(value) || [...value].length > MAX_HANDLE_CODE_POINTS) return undefined;
-  return { kind: 'handle', value, key: comparable(value) };
+  if (text.length > MAX_UNITS_UNNORMALIZED * maxCodePoints) return undefined;
+  const value = text.normalize('NFC');
+  if (!HANDLE.test(value) || [...value].length > maxCodePoints) return undefined;
+  return { kind, value, key: comparable(value) };
 }
 
 /** Reads a legacy user name. `undefined` for an invalid name. */
@@ -52,14 +58,8 @@ export function findUsername(text: string): ChannelRef | undefined {
   return { kind: 'username', value: text, key: comparable(text) };
 }
 
-const MAX_CUSTOM_CODE_POINTS = 100;
-
 function findCustomName(text: string): ChannelRef | undefined {
-  // Normalization takes quadratic time for many combining marks.
-  if (text.length > 8 * MAX_CUSTOM_CODE_POINTS) return undefined;
-  const value = text.normalize('NFC');
-  if (!HANDLE.test(value) || [...value].length > MAX_CUSTOM_CODE_POINTS) return undefined;
-  return { kind: 'custom', value, key: comparable(value) };
+  return findName('custom', text, MAX_CUSTOM_CODE_POINTS);
 }
 
 /** Reads an identifier as the kind in the request. `undefined` if it is invalid for that kind. */

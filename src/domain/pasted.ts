@@ -27,10 +27,8 @@ export function readPasted(text: string): Pasted | undefined {
   if (text.length > MAX_PASTED_CHARACTERS) return undefined;
   const bare = withoutSurroundings(text).replace(/^＠/, '@');
   if (/^(?:@|%40)/.test(bare)) return channelOf(findHandle(decoded(bare) ?? ''));
-  const channelId = findChannelId(bare);
-  if (channelId !== undefined) return channelOf(channelIdRef(channelId));
   const url = findUrl(bare);
-  return url && readAddress(url);
+  return url === undefined ? channelOf(findIdRef(bare)) : readAddress(url);
 }
 
 /** The channels that a pasted text may name, in the order to try them. Empty for any other text. */
@@ -103,12 +101,12 @@ function readAddress(address: URL): Pasted {
   const url = target === undefined ? address : (URL.parse(target) ?? address);
   const [first = '', second = ''] = url.pathname.split('/').flatMap((segment) => decoded(segment) || []);
   const page = first.toLowerCase();
-  const parameter = (name: string) => findChannelId(url.searchParams.get(name) ?? '');
-  if (page === 'embed' && second === 'live_stream') return channelOf(idRef(parameter('channel'))) ?? OTHER_PAGE;
+  const parameter = (name: string) => findIdRef(url.searchParams.get(name) ?? '');
+  if (page === 'embed' && second === 'live_stream') return channelOf(parameter('channel')) ?? OTHER_PAGE;
   if (VIDEO_HOSTS.test(url.hostname)) return { names: 'video' };
   if (!CHANNEL_HOSTS.test(url.hostname)) return OTHER_PAGE;
-  if (page === 'feeds') return channelOf(idRef(parameter('channel_id'))) ?? OTHER_PAGE;
-  if (page === 'playlist') return channelOf(idRef(parameter('list'))) ?? { names: 'playlist' };
+  if (page === 'feeds') return channelOf(parameter('channel_id')) ?? OTHER_PAGE;
+  if (page === 'playlist') return channelOf(parameter('list')) ?? { names: 'playlist' };
   const isOneVideo = second !== '' || url.searchParams.has('v');
   if (VIDEO_PAGES.has(page) && isOneVideo) return { names: 'video' };
   return channelOf(...refsOfPage(page, first, second)) ?? OTHER_PAGE;
@@ -119,14 +117,15 @@ const OTHER_PAGE: Pasted = { names: 'other page' };
 function refsOfPage(page: string, first: string, second: string): readonly (ChannelRef | undefined)[] {
   const name = first.replace(/^＠/, '@');
   if (name.startsWith('@')) return [findHandle(name)];
-  if (page === 'channel') return [second.startsWith('@') ? findHandle(second) : idRef(findChannelId(second))];
+  if (page === 'channel') return [second.startsWith('@') ? findHandle(second) : findIdRef(second)];
   if (page === 'user') return [findUsername(second)];
   if (page === 'c') return refsOfCustomName(second);
   if (OTHER_PAGES.has(page)) return [];
   return refsOfCustomName(name);
 }
 
-function idRef(channelId: string | undefined): ChannelRef | undefined {
+function findIdRef(text: string): ChannelRef | undefined {
+  const channelId = findChannelId(text);
   return channelId === undefined ? undefined : channelIdRef(channelId);
 }
 

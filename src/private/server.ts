@@ -107,7 +107,7 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
   /** DNS rebinding needs a name, so every address is safe. */
   function isAllowed({ headers }: IncomingMessage): boolean {
     const name = nameIn(headers.host);
-    return isAddress(name) || allowedNames.has(name);
+    return isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || allowedNames.has(name);
   }
 
   async function respond(request: IncomingMessage): Promise<PrivateResponse> {
@@ -177,10 +177,6 @@ function routeOf(request: IncomingMessage): string {
 }
 
 const HOST_NOT_ALLOWED = problem(403, 'This host name is not allowed here: add it to CONSOLE_ALLOWED_HOSTS.');
-
-function isAddress(name: string): boolean {
-  return isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
-}
 
 /** The name in a `Host` field, without the port and a trailing dot. */
 function nameIn(host = ''): string {

@@ -107,7 +107,7 @@ export function defineEndpoint<Path, Query extends Parameters>(endpoint: Endpoin
   return endpoint as unknown as Endpoint;
 }
 
-export interface ContextOptions extends Pick<Runtime, 'clock'> {
+interface ContextOptions extends Pick<Runtime, 'clock'> {
   readonly clients: ClientIdentification;
   /** The operator's base URLs. If there are none, each request's own origin is used. */
   readonly baseUrls: readonly string[];

@@ -21,7 +21,7 @@ const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;
 export function parseTarget(rawUrl: string): RequestTarget {
   const absolute = rawUrl.startsWith('/') ? null : ABSOLUTE_FORM.exec(rawUrl);
   const [origin = '', authority] = absolute ?? [];
-  if (rawUrl.length > MAX_URL_BYTES) return unusable(urlTooLong(), authority);
+  if (rawUrl.length > MAX_URL_BYTES) return unusable(new AppError('request_too_large', URL_TOO_LONG), authority);
   const relative = rawUrl.slice(origin.length);
   const queryAt = relative.indexOf('?');
   const rawPath = queryAt === -1 ? relative : relative.slice(0, queryAt);
@@ -33,14 +33,11 @@ export function parseTarget(rawUrl: string): RequestTarget {
   return { path: dropEmptySegments(path), query, authority, problem: undefined };
 }
 
+const URL_TOO_LONG = `The URL is longer than ${MAX_URL_BYTES} bytes.`;
 const NO_TARGET = 'The request target is neither a path nor an absolute URL.';
 
 export function malformed(reason: string): AppError {
   return new AppError('malformed_request', reason);
-}
-
-function urlTooLong(): AppError {
-  return new AppError('request_too_large', `The URL is longer than ${MAX_URL_BYTES} bytes.`);
 }
 
 function unusable(problem: AppError, authority: string | undefined): RequestTarget {

@@ -4,7 +4,7 @@ import { findAdvice } from '../request/advice.ts';
 import type { PublicResponse, RequestContext } from '../request/context.ts';
 import { cacheStatusFields, PROBLEM_MEDIA_TYPE, publicFor } from './fields.ts';
 
-export interface Problem {
+interface Problem {
   readonly status: number;
   readonly title: string;
   readonly description: string;

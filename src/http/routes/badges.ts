@@ -19,16 +19,14 @@ import { cacheStatusFields, keptForMs, publicFor } from '../response/fields.ts';
 import { jsonResponse } from '../response/serializers.ts';
 import { IDENTIFIER, parseBareIdentifier } from './channels.ts';
 
-type Refs = readonly ChannelRef[];
-
 /** A count of a channel: as JSON for an endpoint badge of shields.io, and as the badge's image. */
 export function badgeRoutes({ channels }: { readonly channels: ChannelService }): Endpoint[] {
-  async function load(refs: Refs, metric: BadgeMetric) {
+  async function load(refs: readonly ChannelRef[], metric: BadgeMetric) {
     const { channel, outcome } = await channels.getChannel(refs, SOFT_TIMEOUT_MS);
     return { channel, badge: badgeOf(channel, metric), outcome, cacheMs: Math.max(MIN_CACHE_MS, keptForMs(outcome)) };
   }
 
-  async function respondWithImage(refs: Refs, metric: BadgeMetric, appearance: BadgeAppearance) {
+  async function respondWithImage(refs: readonly ChannelRef[], metric: BadgeMetric, appearance: BadgeAppearance) {
     const { badge, outcome, cacheMs } = await load(refs, metric);
     return imageResponse(drawBadge(badge, appearance), cacheMs, outcome);
   }
@@ -133,7 +131,7 @@ function withDefaultLogo(appearance: BadgeAppearance): BadgeAppearance {
   return { ...appearance, logo: appearance.logo ?? (appearance.style === 'social' ? 'youtube' : 'none') };
 }
 
-function refsOf({ identifier = '' }: PathParameters): Refs {
+function refsOf({ identifier = '' }: PathParameters): readonly ChannelRef[] {
   const [id = '', extension] = identifier.split('.', 2);
   if (extension === undefined || !isChannelId(id)) return parseBareIdentifier(identifier);
   throw new AppError('invalid_parameter', 'A badge is an SVG image (/api/badge/{id}.svg) or JSON (no extension).');

@@ -1,5 +1,5 @@
 import { ERROR_CODES } from '../src/domain/errors.ts';
-import { type Size, VARIANT_PRESETS, VARIANTS } from '../src/domain/variants.ts';
+import { type Size, VARIANTS, variantRow } from '../src/domain/variants.ts';
 import { PROBLEMS } from '../src/http/response/problems.ts';
 
 /* Tables of documents, from the service's OpenAPI document, its own tables and the alert rules. */
@@ -105,7 +105,7 @@ export function errorTable(): string {
 
 export function variantTable(): string {
   const rows = VARIANTS.map((variant) => {
-    const { kind, visible, description } = VARIANT_PRESETS[variant];
+    const { kind, visible, description } = variantRow(variant);
     const size = kind === 'avatar' ? '–' : `${visible.width}×${visible.height}`;
     return [code(variant), description, size, `the largest ${shapeOf(visible)}`];
   });

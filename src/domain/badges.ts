@@ -25,5 +25,4 @@ export function metricRow(metric: BadgeMetric): MetricRow {
 
 /** The designs of shields.io, by its names. */
 export const BADGE_STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'] as const;
-export type BadgeStyle = (typeof BADGE_STYLES)[number];
-export const DEFAULT_STYLE: BadgeStyle = 'flat';
+export const DEFAULT_STYLE = 'flat';

@@ -50,8 +50,7 @@ type FailureScope = 'upstream' | 'key' | 'inconclusive';
  */
 export type FailureCause = 'unreachable' | 'refused' | 'quota' | 'failing';
 
-export type AppErrorOptions = ErrorOptions &
-  Partial<Pick<AppError, 'retryAfterMs' | 'validForMs' | 'outcome' | 'scope'>>;
+type AppErrorOptions = ErrorOptions & Partial<Pick<AppError, 'retryAfterMs' | 'validForMs' | 'outcome' | 'scope'>>;
 
 /** An expected failure. `message` is shown to the client and contains nothing internal. */
 export class AppError extends Error {

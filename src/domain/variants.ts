@@ -67,7 +67,9 @@ export type Variant = keyof typeof VARIANT_TABLE;
 
 export const VARIANTS = Object.keys(VARIANT_TABLE) as readonly Variant[];
 
-export const VARIANT_PRESETS: Readonly<Record<Variant, VariantRow>> = VARIANT_TABLE;
+export function variantRow(variant: Variant): VariantRow {
+  return VARIANT_TABLE[variant];
+}
 
 export function isVariant(text: string): text is Variant {
   return (VARIANTS as readonly string[]).includes(text);
@@ -129,7 +131,7 @@ const BANNER_RATIO_TOLERANCE = 0.02;
  * variant. An avatar becomes a square.
  */
 export function cropOf(variant: Variant, source: Size): Rectangle {
-  const { kind, visible } = VARIANT_PRESETS[variant];
+  const { kind, visible } = variantRow(variant);
   const whole = { left: 0, top: 0, ...source };
   if (kind === 'avatar' || !isBannerShaped(source)) return largestOfRatio(whole, visible);
   const width = (source.width * visible.width) / REFERENCE_BANNER.width;

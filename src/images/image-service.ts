@@ -17,8 +17,8 @@ import {
   isSameSize,
   resolveOutput,
   type Size,
-  VARIANT_PRESETS,
   type Variant,
+  variantRow,
 } from '../domain/variants.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
 import { isExplainedByBreaker } from '../lib/http/gate.ts';
@@ -173,7 +173,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   return {
     async getImage(request) {
       const { refs, variant } = request;
-      const { kind } = VARIANT_PRESETS[variant];
+      const { kind } = variantRow(variant);
       // A stale record most often names the current image, so no image waits for its reload.
       const record = await channels.getChannel(refs, 0);
       const original = await logged(record.channel.channelId, findOriginal(record, kind));

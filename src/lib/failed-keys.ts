@@ -21,7 +21,7 @@ const ENTRY_OVERHEAD_BYTES = 250;
  * Remembers failures of keys, in memory only, to avoid calls that would fail again. A purge forgets them, because it may have
  * fixed any of them.
  */
-export interface FailedKeys {
+interface FailedKeys {
   /**
    * Runs the work, unless a failure of the key is remembered. Remembers a failure for its `validForMs`; by default for
    * `KEY_FAILURE_MS`, or for its `retryAfterMs` if that is shorter.

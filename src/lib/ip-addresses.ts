@@ -75,9 +75,6 @@ export function createNetworkTable<T>(
   entries: readonly (readonly [network: Cidr, value: T])[],
 ): (address: IpAddress) => T | undefined {
   const longestFirst = entries.toSorted(([[, left]], [[, right]]) => right - left);
-  return (address) => longestFirst.find(([[network, bits]]) => isIn(address, network, bits))?.[1];
-}
-
-function isIn(address: IpAddress, network: IpAddress, bits: number): boolean {
-  return network.kind() === address.kind() && address.match(network, bits);
+  return (address) =>
+    longestFirst.find(([[network, bits]]) => network.kind() === address.kind() && address.match(network, bits))?.[1];
 }

@@ -8,7 +8,7 @@ interface MemoryCacheOptions<V> {
 }
 
 /** An LRU cache in memory. */
-export interface MemoryCache<V extends object | string> {
+interface MemoryCache<V extends object | string> {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
   /** Removes the entries that the function returns true for. */

@@ -1,4 +1,4 @@
-import { REFERENCE_BANNER, VARIANT_PRESETS, type Variant } from '../../src/domain/variants.ts';
+import { REFERENCE_BANNER, type Variant, variantRow } from '../../src/domain/variants.ts';
 import { usualWidth } from './image-url.ts';
 import type { ChannelImages } from './images.ts';
 import type { ChannelRecord } from './service.ts';
@@ -53,7 +53,7 @@ export function Devices({ record, images, bundledBanner, avatar, chosen, onChoos
               ))}
             </span>
           </span>
-          <span class="caption">{VARIANT_PRESETS[variant].title}</span>
+          <span class="caption">{variantRow(variant).title}</span>
         </button>
       ))}
     </section>
@@ -69,6 +69,6 @@ function Banner({
   const tv = images?.usual('tv').state.value.value;
   const isSmall = tv !== undefined && tv.width < Number(usualWidth('tv'));
   const src = isSmall ? images?.usual(variant).state.value.value?.src : (tv?.src ?? bundledBanner);
-  const share = isSmall ? 1 : REFERENCE_BANNER.width / VARIANT_PRESETS[variant].visible.width;
+  const share = isSmall ? 1 : REFERENCE_BANNER.width / variantRow(variant).visible.width;
   return src && <img src={src} alt="" style={{ width: `${share * 100}%` }} />;
 }

@@ -1,5 +1,5 @@
 import { FORMATS, formatRow } from '../../src/domain/formats.ts';
-import { MAX_SIDE_PX, VARIANT_PRESETS, VARIANTS, type Variant } from '../../src/domain/variants.ts';
+import { MAX_SIDE_PX, VARIANTS, type Variant, variantRow } from '../../src/domain/variants.ts';
 import { Field, Segmented, Select } from '../parts/fields.tsx';
 import { OWN_WIDTH, type PageAddress } from './address.ts';
 import { hasImage, type ImageChoice, kindOf, presetWidths, usualWidth } from './image-url.ts';
@@ -25,7 +25,7 @@ export function ImageOptions({ address, record, choice }: ImageOptionsProps) {
   const { variant, format, width, height, quality, fit, background } = choice;
   const variants = VARIANTS.map((value) => ({
     value,
-    label: VARIANT_PRESETS[value].title,
+    label: variantRow(value).title,
     isDisabled: !hasImage(record, value),
   }));
   const presets = presetWidths(variant);

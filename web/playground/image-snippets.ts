@@ -1,4 +1,4 @@
-import { MAX_SIDE_PX, VARIANT_PRESETS } from '../../src/domain/variants.ts';
+import { MAX_SIDE_PX, variantRow } from '../../src/domain/variants.ts';
 import type { Snippet } from '../parts/snippets.tsx';
 import { type ImageChoice, kindOf } from './image-url.ts';
 
@@ -41,7 +41,7 @@ function imgTag({ urlOf, choice, alt, size }: ImageSnippetInput) {
 
 function pictureTag({ urlOf, alt }: ImageSnippetInput) {
   const lines = CROPS.map(({ variant, media, widths: [narrow, wide] }) => {
-    const { visible } = VARIANT_PRESETS[variant];
+    const { visible } = variantRow(variant);
     const crop = (width: number) => urlOf({ variant, width: String(width), height: '' });
     const srcset = `srcset="${escapeHtml(`${crop(narrow)} 1x, ${crop(wide)} 2x`)}"`;
     const box = sizeAttributes({ width: narrow, height: Math.round((narrow * visible.height) / visible.width) });

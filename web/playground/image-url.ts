@@ -1,4 +1,4 @@
-import { type ImageKind, VARIANT_PRESETS, VARIANTS, type Variant } from '../../src/domain/variants.ts';
+import { type ImageKind, VARIANTS, type Variant, variantRow } from '../../src/domain/variants.ts';
 import { OWN_WIDTH, type PageState } from './address.ts';
 import type { ChannelRecord } from './service.ts';
 
@@ -15,7 +15,7 @@ const PRESET_WIDTHS = { banner: ['640', '1280', '2560'], avatar: ['48', '96', '1
 const USUAL_WIDTHS = { banner: '1280', avatar: '176' };
 
 export function kindOf(variant: Variant): ImageKind {
-  return VARIANT_PRESETS[variant].kind;
+  return variantRow(variant).kind;
 }
 
 export function presetWidths(variant: Variant): readonly string[] {

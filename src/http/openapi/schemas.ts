@@ -1,5 +1,5 @@
 import { ERROR_CODES } from '../../domain/errors.ts';
-import { VARIANT_PRESETS, VARIANTS } from '../../domain/variants.ts';
+import { VARIANTS, variantRow } from '../../domain/variants.ts';
 
 /*
  * The schemas of JSON in responses, for the OpenAPI document.
@@ -40,7 +40,7 @@ const HANDLE = nullable(text('The handle with its @, in the owner’s letter cas
 const REQUESTED_IDENTIFIER = text('The identifier as it is in the request.');
 
 const VARIANT_URLS = Object.fromEntries(
-  VARIANTS.map((variant) => [variant, imageUrl(VARIANT_PRESETS[variant].description)]),
+  VARIANTS.map((variant) => [variant, imageUrl(variantRow(variant).description)]),
 );
 
 /** The named schemas that responses refer to. */

@@ -1,6 +1,6 @@
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import type { Channel, SearchHit } from '../../domain/channel.ts';
-import { VARIANT_PRESETS, VARIANTS, type Variant } from '../../domain/variants.ts';
+import { VARIANTS, type Variant, variantRow } from '../../domain/variants.ts';
 import type { PublicResponse } from '../request/context.ts';
 import { entityTag } from './conditions.ts';
 import { cacheStatusFields, JSON_MEDIA_TYPE, keptForMs, publicFor } from './fields.ts';
@@ -23,7 +23,7 @@ function imageUrl(base: string, channelId: string, variant: Variant, { urlForm }
 /** The channel record in responses: always all 13 fields, in this order. */
 export function recordOf(channel: Channel, base: string, style: ImageUrlStyle): object {
   const urlEntries = VARIANTS.map((variant) => {
-    const image = channel[VARIANT_PRESETS[variant].kind];
+    const image = channel[variantRow(variant).kind];
     return [variant, image && imageUrl(base, channel.channelId, variant, style)] as const;
   });
   const urls = Object.fromEntries(urlEntries) as Record<Variant, string | null>;

@@ -72,9 +72,9 @@ export function createUpstreams(options: UpstreamsOptions) {
   /** The state of each source and of the image hosts. */
   const states = (): readonly SourceReading[] => [
     ...sources.map(({ name, clientVersion }) => {
-      return { name, problems: gates.problemsOf(name), clientVersion: clientVersion?.() };
+      return { name, conditions: gates.conditionsOf(name), clientVersion: clientVersion?.() };
     }),
-    { name: IMAGE_SOURCE, problems: gates.problemsOf(IMAGE_SOURCE) },
+    { name: IMAGE_SOURCE, conditions: gates.conditionsOf(IMAGE_SOURCE) },
   ];
 
   return {

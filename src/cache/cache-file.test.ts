@@ -26,7 +26,7 @@ async function setUp(directory?: string) {
   }
 
   const linesOf = (kind: string) => lines.filter((line) => line.kind === kind);
-  return { path, runtime, open, linesOf, conditions: () => runtime.health.problems().map(([name]) => name) };
+  return { path, runtime, open, linesOf, conditions: () => runtime.health.conditions().map(({ name }) => name) };
 }
 
 const GARBAGE = Buffer.alloc(200_000, 'no database');

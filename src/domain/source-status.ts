@@ -3,13 +3,14 @@ import type { FailureCause } from './errors.ts';
 /** The name under which the image hosts are shown, like a source. */
 export const IMAGE_SOURCE = 'image hosts';
 
-/** An open breaker. */
-export interface SourceProblem {
-  /** The source, or the source and the calls whose breaker is open: `youtube feeds`. */
+/** Why the service works with restrictions, or is being stopped. */
+export interface Condition {
+  /** A component, or the source or calls whose breaker is open: `youtube feeds`. */
   readonly name: string;
-  readonly cause: FailureCause;
-  /** Reason, beginning and end, as one sentence for the operator. */
-  readonly description: string;
+  /** A sentence for the operator. */
+  readonly detail: string;
+  /** Of an open breaker. */
+  readonly cause?: FailureCause;
 }
 
 /** The version of YouTube's web client that calls to YouTube contain. */

@@ -6,27 +6,26 @@ export interface ComponentHealth {
   /**
    * A change is logged. Another reason for the same state appears in `/readyz` only.
    *
-   * @param problem a sentence without its subject; `null`: the component works again
-   * @param error the reason, if the problem does not say it
+   * @param detail a sentence without its subject; `null`: the component works again
+   * @param error the reason, if the detail does not say it
    */
-  report(name: string, problem: string | null, error?: unknown): void;
-  /** The components with a problem, and the reasons. */
-  problems(): readonly (readonly [name: string, problem: string])[];
+  report(name: string, detail: string | null, error?: unknown): void;
+  conditions(): readonly { readonly name: string; readonly detail: string }[];
 }
 
 export function createComponentHealth({ report: log }: Pick<FailureLog, 'report'>): ComponentHealth {
-  const problems = new Map<string, string>();
+  const details = new Map<string, string>();
 
   return {
-    report(name, problem, error) {
-      const isChange = (problem !== null) !== problems.has(name);
-      if (problem === null) problems.delete(name);
-      else problems.set(name, error === undefined ? problem : `${problem} (${describeFailure(error)})`);
+    report(name, detail, error) {
+      const isChange = (detail !== null) !== details.has(name);
+      if (detail === null) details.delete(name);
+      else details.set(name, error === undefined ? detail : `${detail} (${describeFailure(error)})`);
       if (!isChange) return;
-      const message = problem === null ? `${name} works again` : `${name}: ${problem}`;
-      const fields = { part: name, ...(error !== undefined && { reason: describeFailure(error) }) };
-      log({ level: problem === null ? 'info' : 'warn', key: `${name} ${problem === null}`, message, fields });
+      const message = detail === null ? `${name} works again` : `${name}: ${detail}`;
+      const fields = { condition: name, ...(error !== undefined && { reason: describeFailure(error) }) };
+      log({ level: detail === null ? 'info' : 'warn', key: `${name} ${detail === null}`, message, fields });
     },
-    problems: () => [...problems],
+    conditions: () => [...details].map(([name, detail]) => ({ name, detail })),
   };
 }

@@ -33,7 +33,7 @@ export function createRuntime({ clock, logger }: Pick<Runtime, 'clock' | 'logger
     registers: [metrics],
     collect() {
       this.reset();
-      for (const [part] of health.problems()) this.set({ part }, 1);
+      for (const { name } of health.conditions()) this.set({ part: name }, 1);
     },
   });
   const refusedValues = new Counter({

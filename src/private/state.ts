@@ -1,5 +1,4 @@
-import type { FailureCause } from '../domain/errors.ts';
-import { type ClientVersionState, IMAGE_SOURCE, type SourceProblem } from '../domain/source-status.ts';
+import { type ClientVersionState, type Condition, IMAGE_SOURCE } from '../domain/source-status.ts';
 import type { EncoderStats } from '../images/encoder/encoder.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { readTotals, type Totals } from './totals.ts';
@@ -17,7 +16,8 @@ interface ConsoleStateOptions {
 /** What a source, or the image hosts, can do at the moment. */
 export interface SourceReading {
   readonly name: string;
-  readonly problems: readonly SourceProblem[];
+  /** Its open breakers. */
+  readonly conditions: readonly Condition[];
   readonly clientVersion?: ClientVersionState | undefined;
 }
 
@@ -28,14 +28,6 @@ export interface ShownSetting {
   readonly value: string;
   /** `default`, `environment` or `.env`; for a secret in a file with the variable that names the file. */
   readonly origin: string;
-}
-
-/** A reason why the service works with restrictions, or is being stopped. */
-export interface Condition {
-  readonly name: string;
-  readonly detail: string;
-  /** Set for a source and for the image hosts. */
-  readonly cause?: FailureCause;
 }
 
 /** The content of the page, as one JSON document. */
@@ -64,8 +56,11 @@ export function createConsoleStateReader(options: ConsoleStateOptions): ConsoleS
 
   function readConditions(): Condition[] {
     const stopping = { name: 'stopping', detail: 'the service is being stopped' };
-    const restrictions = health.problems().map(([name, detail]) => ({ name, detail }));
-    return [...restrictions, ...upstreams.states().flatMap(sourceProblems), ...(http.isClosing() ? [stopping] : [])];
+    return [
+      ...health.conditions(),
+      ...upstreams.states().flatMap(breakerConditions),
+      ...(http.isClosing() ? [stopping] : []),
+    ];
   }
 
   return {
@@ -88,12 +83,8 @@ export function createConsoleStateReader(options: ConsoleStateOptions): ConsoleS
   };
 }
 
-/** The problems of a source or of the image hosts. */
-function sourceProblems({ name, problems }: SourceReading): Condition[] {
+/** The open breakers of a source or of the image hosts, as they are named in the list of all conditions. */
+function breakerConditions({ name, conditions }: SourceReading): Condition[] {
   const prefix = name === IMAGE_SOURCE ? '' : 'source ';
-  return problems.map(({ name: problem, description: detail, cause }) => ({
-    name: `${prefix}${problem}`,
-    detail,
-    cause,
-  }));
+  return conditions.map((condition) => ({ ...condition, name: `${prefix}${condition.name}` }));
 }

@@ -1,6 +1,6 @@
 import { Gauge } from '@prometheus-io/client';
 import type { FailureCause } from '../domain/errors.ts';
-import { IMAGE_SOURCE, type SourceProblem } from '../domain/source-status.ts';
+import { type Condition, IMAGE_SOURCE } from '../domain/source-status.ts';
 import type { BreakerState } from '../lib/breaker.ts';
 import { createCallBudget } from '../lib/http/call-budget.ts';
 import { createGate, type Gate } from '../lib/http/gate.ts';
@@ -90,11 +90,11 @@ export function createGates({ runtime, callsPerSecond }: GatesOptions) {
       };
     },
     /** The open breakers of a source or of the image hosts, for readiness and console. */
-    problemsOf(source: string): readonly SourceProblem[] {
+    conditionsOf(source: string): readonly Condition[] {
       return gates.flatMap(({ source: owner, name, gate }) => {
         const state = gate.state();
         if (state === undefined || owner !== source) return [];
-        return [{ name, cause: state.cause, description: describe(name, state) }];
+        return [{ name, detail: describe(name, state), cause: state.cause }];
       });
     },
   };

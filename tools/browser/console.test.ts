@@ -89,11 +89,11 @@ describe.skipIf(!hasBrowser)('the console', () => {
         { name: 'image hosts', ...unreachable },
       ];
       state.totals.sources['image hosts'] = { found: 1234, upstream_timeout: 12, upstream_invalid: 1 };
-      const problems = [{ name: 'youtube' }, { name: 'youtube searches' }];
-      state.sources.push({ name: 'youtube', problems });
+      const conditions = [{ name: 'youtube' }, { name: 'youtube searches' }];
+      state.sources.push({ name: 'youtube', conditions });
       await route.fulfill({ response, json: state });
     });
-    await expect.poll(() => page.locator('#status').innerText()).toBe('Degraded: 3 problems');
+    await expect.poll(() => page.locator('#status').innerText()).toBe('Degraded: 3 conditions');
     const [redis, youtube] = await page.locator('#conditions div').allInnerTexts();
     expect(redis).toMatch(/^redis: not used \(connect ECONNREFUSED\)\.\s+What to do: Check the Redis server .*Guide$/);
     expect(youtube).toMatch(

@@ -20,7 +20,7 @@ const CAUSES = (['unreachable', 'refused', 'quota', 'failing'] as const).map((ca
 const OTHERS = [{ name: 'stopping' }, { name: 'source youtube feeds', cause: 'failing' as const }];
 const CONDITIONS = [...[...COMPONENTS].map((name) => ({ name })), ...CAUSES, ...OTHERS];
 
-test('every component that reports its problems, every cause and the stop have their own advice', () => {
+test('every component with a condition, every cause and the stop have their own advice', () => {
   expect(COMPONENTS.size).toBeGreaterThan(3);
   const advice = [...CONDITIONS, { name: 'something new' }].map(adviceFor);
   expect(new Set(advice).size).toBe(advice.length);

@@ -1,7 +1,7 @@
 import type { FailureCause } from '../../src/domain/errors.ts';
-import type { Condition } from '../../src/private/state.ts';
+import type { Condition } from '../../src/domain/source-status.ts';
 
-/** What the operator does about a problem, and where the guide describes it. */
+/** What the operator does about a condition, and where the guide describes it. */
 export interface Advice {
   readonly todo: string;
   /** A page of the guide with the heading's anchor. */

@@ -63,8 +63,8 @@ export function Console({ polls, isUnreachable }: PageProps) {
 function Health({ conditions }: { conditions: ConsoleState['conditions'] | undefined }) {
   if (conditions === undefined) return <>Loading…</>;
   if (conditions.length === 0) return <Status isWell>Healthy</Status>;
-  const problems = conditions.length === 1 ? '1 problem' : `${conditions.length} problems`;
-  return <Status isWell={false}>{`Degraded: ${problems}`}</Status>;
+  const count = conditions.length === 1 ? '1 condition' : `${conditions.length} conditions`;
+  return <Status isWell={false}>{`Degraded: ${count}`}</Status>;
 }
 
 /** What hinders the service, and what the operator does about it. Conditions with the same advice stand together. */

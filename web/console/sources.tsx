@@ -39,14 +39,14 @@ export function Sources({ state: { sources, totals } }: { state: ConsoleState })
   );
 }
 
-function State({ of: { name, problems } }: { of: SourceReading }) {
-  const stopped = problems.map((problem) => partOf(name, problem.name));
+function State({ of: { name, conditions } }: { of: SourceReading }) {
+  const stopped = conditions.map((condition) => callsOf(name, condition.name));
   if (stopped.length === 0) return <Status isWell>ready</Status>;
   return <Status isWell={false}>{`breaker open: ${stopped.join(', ')}`}</Status>;
 }
 
 /** The calls that a breaker stops: those of "youtube feeds" are the feeds of "youtube". */
-function partOf(source: string, breaker: string): string {
+function callsOf(source: string, breaker: string): string {
   if (source === IMAGE_SOURCE) return 'images';
   return breaker === source ? 'records' : breaker.slice(source.length + 1);
 }

@@ -4,15 +4,11 @@ import { recordLog } from '../../test/helpers/log.ts';
 import { createComponentHealth } from './component-health.ts';
 import { createFailureLog } from './failure-log.ts';
 
-function setUp() {
+test('a component that fails and recovers repeatedly has two lines a minute, and the last line has its state', () => {
   const clock = createManualClock();
   const { lines, logger } = recordLog();
   const log = createFailureLog({ logger, clock });
-  return { clock, lines, log, health: createComponentHealth(log) };
-}
-
-test('a component that fails and recovers repeatedly has two lines a minute, and the last line has its state', () => {
-  const { clock, lines, log, health } = setUp();
+  const health = createComponentHealth(log);
   for (let round = 0; round < 100; round += 1) {
     health.report('images', 'cannot be stored');
     health.report('images', null);

@@ -25,14 +25,10 @@ let replay: ReplayServer;
 let responses: ReplayResponse[];
 beforeEach(async () => {
   responses = [...readResponses(OWN_RESPONSES)];
-  await start();
-});
-
-async function start(env: Record<string, string> = {}, givenDir?: string): Promise<void> {
-  const dataDir = givenDir ?? (await createDataDir());
-  running = await startYoutubeForTest({ responses }, { dataDir, env, encoder: createFakeEncoder() });
+  const dataDir = await createDataDir();
+  running = await startYoutubeForTest({ responses }, { dataDir, encoder: createFakeEncoder() });
   ({ service, replay } = running);
-}
+});
 
 const pageOf = (name: string) => `https://www.youtube.com/@${name}`;
 const byHandle = (name: string) => service.getLater(`/api/channel/${encodeURIComponent(name)}?type=handle`);

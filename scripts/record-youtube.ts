@@ -6,7 +6,7 @@ import { renderFields } from '../src/cli/doctor.ts';
 import { parseConfig } from '../src/config/settings.ts';
 import { type Channel, isImageUrl } from '../src/domain/channel.ts';
 import { AppError, valueOrError } from '../src/domain/errors.ts';
-import { channelRefsOfName } from '../src/domain/pasted.ts';
+import { identifiersOfName } from '../src/domain/pasted.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import type { HttpClient } from '../src/lib/http/http-client.ts';
 import { isJsonObject, type JsonObject, parseJsonObject } from '../src/lib/json.ts';
@@ -86,7 +86,7 @@ export async function recordChannel(channel: string, directory: string, keep: re
     onField: (_source, field, result) => results.set(field, result),
   });
   const inTime = () => ({ signal: AbortSignal.timeout(LOAD_MS) });
-  const found = await valueOrError(loadFirst(source, channelRefsOfName(channel), inTime()));
+  const found = await valueOrError(loadFirst(source, identifiersOfName(channel), inTime()));
   const title = found instanceof AppError ? channel : found.loaded.channel.title;
   const search = await valueOrError(source.search(title, MAX_HITS, inTime()));
   await source.close();

@@ -114,7 +114,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     caches,
     stores,
     images,
-    findOwnId: async (ref) => (await catalog?.find(ref))?.channelId,
+    findOwnId: async (identifier) => (await catalog?.find(identifier))?.channelId,
     forget() {
       microCache.clear();
       channelImages.forgetFailures();

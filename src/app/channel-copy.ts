@@ -1,7 +1,7 @@
 import type { Config } from '../config/settings.ts';
 import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
-import type { ChannelRef } from '../domain/identifier.ts';
+import type { Identifier } from '../domain/identifier.ts';
 import { IMAGE_KINDS, type ImageKind } from '../domain/variants.ts';
 import type { Downloader } from '../images/download.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -13,8 +13,8 @@ import { createUpstreams } from './upstreams.ts';
 
 /** A channel and its images, for the catalog. */
 export interface ChannelCopy {
-  /** The reference that led to the channel. */
-  readonly ref: ChannelRef;
+  /** The identifier that led to the channel. */
+  readonly identifier: Identifier;
   readonly channel: Channel;
   /** The fields that no source returned because a call failed, and the images that are gone. */
   readonly missing: readonly string[];
@@ -25,11 +25,15 @@ export interface ChannelCopy {
 /**
  * Loads a channel and its images from the sources in `SOURCES`, without the catalog. Reads and writes no cache.
  *
- * @param refs the first reference that leads to a channel is used
+ * @param identifiers the first identifier that leads to a channel is used
  * @throws AppError `channel_not_found`; `upstream_unavailable`, `upstream_timeout` or `upstream_invalid` if a source or
  *   an image host failed
  */
-export async function copyChannel(config: Config, refs: readonly ChannelRef[], version: string): Promise<ChannelCopy> {
+export async function copyChannel(
+  config: Config,
+  identifiers: readonly Identifier[],
+  version: string,
+): Promise<ChannelCopy> {
   const { sources, allSources, downloader, close } = createUpstreams({
     config,
     runtime: createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) }),
@@ -39,14 +43,14 @@ export async function copyChannel(config: Config, refs: readonly ChannelRef[], v
     if (sources.length === 0) {
       throw new AppError('channel_not_found', 'SOURCES names no source that channels could be loaded from.');
     }
-    const { ref, loaded } = await loadFirst(allSources, refs, { signal: NEVER_ABORTED });
+    const { identifier, loaded } = await loadFirst(allSources, identifiers, { signal: NEVER_ABORTED });
     const { channel } = loaded;
     const images = {
       banner: await download(downloader, channel.banner),
       avatar: await download(downloader, channel.avatar),
     };
     const gone = IMAGE_KINDS.filter((kind) => channel[kind] !== null && images[kind] === undefined);
-    return { ref, channel, missing: [...loaded.missing, ...gone], images };
+    return { identifier, channel, missing: [...loaded.missing, ...gone], images };
   } finally {
     await close();
   }

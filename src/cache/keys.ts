@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import { type ChannelRef, comparable, nameOf } from '../domain/identifier.ts';
+import { comparable, type Identifier, identifierKey } from '../domain/identifier.ts';
 import type { ImageKind } from '../domain/variants.ts';
 
 /**
@@ -29,8 +29,8 @@ export function channelKey(channelId: string): string {
 }
 
 /** The key for the channel ID of a handle or user name. */
-export function nameKey(ref: ChannelRef): string {
-  return `${prefixOf('name')}${nameOf(ref)}`;
+export function nameKey(identifier: Identifier): string {
+  return `${prefixOf('name')}${identifierKey(identifier)}`;
 }
 
 /** A query in the form in which it is read as a channel. */

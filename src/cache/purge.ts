@@ -1,4 +1,4 @@
-import type { ChannelRef } from '../domain/identifier.ts';
+import type { Identifier } from '../domain/identifier.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { Cache } from './cache.ts';
@@ -29,7 +29,7 @@ interface PurgeOptions {
   readonly stores: readonly Pick<Store, 'name' | 'remove'>[];
   readonly images: Pick<ImageStore, 'erase'>;
   /** The ID of one of the operator's own channels, of which images may be stored. */
-  readonly findOwnId: (ref: ChannelRef) => Promise<string | undefined>;
+  readonly findOwnId: (identifier: Identifier) => Promise<string | undefined>;
   /** Forgets failures, and responses of the last second. */
   readonly forget: () => void;
   readonly runtime: Pick<Runtime, 'clock' | 'health' | 'logger'>;
@@ -37,13 +37,13 @@ interface PurgeOptions {
 
 export interface Purge {
   /**
-   * Removes everything of the first reference that is known, and the given names: from the memory of this process, from the
+   * Removes everything of the first identifier that is known, and the given names: from the memory of this process, from the
    * stores, and from this instance's disk. A load that was already running may be stored again.
    *
    * @returns `undefined` if nothing was stored
    * @throws PurgeFailed if something may be left. What is in this process is removed anyway
    */
-  purgeChannel(refs: readonly ChannelRef[]): Promise<PurgedChannel | undefined>;
+  purgeChannel(identifiers: readonly Identifier[]): Promise<PurgedChannel | undefined>;
   /** Removes everything of blocked channels, again every minute until it has succeeded. */
   takeDown(channelIds: readonly string[]): Promise<void>;
   /** Tries no more. */
@@ -80,11 +80,11 @@ export function createPurge({ caches, stores, images, findOwnId, forget, runtime
     return { images: counts.pop() ?? 0, entries: counts.reduce((total, count) => total + count, 0) };
   }
 
-  async function findChannelId(refs: readonly ChannelRef[]): Promise<string | undefined> {
-    for (const ref of refs) {
-      if (ref.kind === 'id') return ref.value;
-      const named = await caches.names.getCached(nameKey(ref));
-      const found = (await findOwnId(ref)) ?? named?.value;
+  async function findChannelId(identifiers: readonly Identifier[]): Promise<string | undefined> {
+    for (const identifier of identifiers) {
+      if (identifier.kind === 'id') return identifier.value;
+      const named = await caches.names.getCached(nameKey(identifier));
+      const found = (await findOwnId(identifier)) ?? named?.value;
       if (found) return found;
     }
     return undefined;
@@ -109,10 +109,10 @@ export function createPurge({ caches, stores, images, findOwnId, forget, runtime
   }
 
   return {
-    async purgeChannel(refs) {
-      const found = await findChannelId(refs);
+    async purgeChannel(identifiers) {
+      const found = await findChannelId(identifiers);
       const channelIds = found === undefined ? [] : await withTarget(found);
-      const removed = await remove({ channelIds, keys: refs.map(nameKey) });
+      const removed = await remove({ channelIds, keys: identifiers.map(nameKey) });
       const [channelId = null] = channelIds;
       return channelId === null && removed.entries === 0 ? undefined : { channelId, ...removed };
     },

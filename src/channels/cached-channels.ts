@@ -3,7 +3,7 @@ import { channelKey, nameKey } from '../cache/keys.ts';
 import { ABSENCE, type RecordOrRedirect, SOFT_TIMEOUT_MS, type StoredRecord } from '../cache/values.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
-import { type ChannelRef, findHandle } from '../domain/identifier.ts';
+import { findHandle, type Identifier } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Sources } from '../sources/all-sources.ts';
 import type { LoadedChannel } from '../sources/source.ts';
@@ -19,7 +19,7 @@ interface CachedChannelsOptions {
 /** How names and records are found. The value `null`: there is no such channel. `undefined`: nothing is known. */
 export interface Lookup {
   /** The channel ID of a handle or user name. */
-  findId(ref: ChannelRef): Promise<Cached<string | null> | undefined>;
+  findId(identifier: Identifier): Promise<Cached<string | null> | undefined>;
   findRecord(channelId: string): Promise<Cached<RecordOrRedirect | null> | undefined>;
 }
 
@@ -79,10 +79,10 @@ export function createCachedChannels(options: CachedChannelsOptions): CachedChan
   }
 
   /** @param previous the channel to which the name led before */
-  async function loadId(ref: ChannelRef, previous: string | null | undefined): Promise<Loaded<string | null>> {
-    const found = await orNull(sources.resolve(ref));
+  async function loadId(identifier: Identifier, previous: string | null | undefined): Promise<Loaded<string | null>> {
+    const found = await orNull(sources.resolve(identifier));
     if (found === null) {
-      return typeof previous === 'string' && (await keepsName(ref, previous)) ? { value: previous } : ABSENCE;
+      return typeof previous === 'string' && (await keepsName(identifier, previous)) ? { value: previous } : ABSENCE;
     }
     const { channelId, loaded } = found;
     if (blockedChannels.has(channelId)) return { value: channelId, isStorable: false };
@@ -96,13 +96,13 @@ export function createCachedChannels(options: CachedChannelsOptions): CachedChan
    *
    * @throws AppError if the record cannot be loaded
    */
-  async function keepsName(ref: ChannelRef, channelId: string): Promise<boolean> {
+  async function keepsName(identifier: Identifier, channelId: string): Promise<boolean> {
     if (blockedChannels.has(channelId)) return false;
     const { value, outcome } = await getRecord(channelId, { softTimeoutMs: SOFT_TIMEOUT_MS });
     if (outcome.kind === 'stale') throw new AppError('upstream_unavailable', 'It is not known who has this name.');
     if (value === null) return false;
-    if (ref.kind !== 'handle' || !('channel' in value)) return true;
-    return findHandle(value.channel.customUrl ?? '')?.key === ref.key;
+    if (identifier.kind !== 'handle' || !('channel' in value)) return true;
+    return findHandle(value.channel.customUrl ?? '')?.key === identifier.key;
   }
 
   function getRecord(channelId: string, lookup: LookupOptions): Promise<Cached<RecordOrRedirect | null>> {
@@ -114,13 +114,14 @@ export function createCachedChannels(options: CachedChannelsOptions): CachedChan
       const untilMs = clock.monotonic() + softTimeoutMs;
       const leftMs = () => Math.max(0, untilMs - clock.monotonic());
       return {
-        findId: (ref) => names.get(nameKey(ref), (previous) => loadId(ref, previous), { softTimeoutMs: leftMs() }),
+        findId: (identifier) =>
+          names.get(nameKey(identifier), (previous) => loadId(identifier, previous), { softTimeoutMs: leftMs() }),
         findRecord: (channelId) => getRecord(channelId, { softTimeoutMs: leftMs(), newerThanMs }),
       };
     },
 
     cachedOnly: {
-      findId: (ref) => names.getCached(nameKey(ref)),
+      findId: (identifier) => names.getCached(nameKey(identifier)),
       findRecord: (channelId) => records.getCached(channelKey(channelId)),
     },
   };

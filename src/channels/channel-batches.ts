@@ -1,5 +1,5 @@
 import { AppError, valueOrError } from '../domain/errors.ts';
-import { type ChannelRef, nameOf } from '../domain/identifier.ts';
+import { type Identifier, identifierKey } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import type { ChannelResponse, ChannelService } from './channels.ts';
@@ -21,7 +21,7 @@ const TOO_LATE = 'The source did not respond in time. Try again.';
 const NOT_LOADED = `A request loads at most ${MAX_LOADS} channels. Request this one again.`;
 
 interface Item {
-  readonly ref: ChannelRef;
+  readonly identifier: Identifier;
   /** The cached response, later the loaded one. */
   result: BatchResult | undefined;
 }
@@ -29,33 +29,38 @@ interface Item {
 /** Records of many channels for one request. */
 export interface ChannelBatches {
   /**
-   * Returns the record of each reference, in order. Equal references are loaded once.
+   * Returns the record of each identifier, in order. Equal identifiers are loaded once.
    *
    * Cached records are returned as they are if they are fresh. At most ten of the other channels are loaded. The rest are stale, or
    * `upstream_unavailable`.
    */
-  getChannels(refs: readonly ChannelRef[]): Promise<BatchResult[]>;
+  getChannels(identifiers: readonly Identifier[]): Promise<BatchResult[]>;
 }
 
 export function createChannelBatches({ channels, clock }: ChannelBatchesOptions): ChannelBatches {
   async function findCached(item: Item): Promise<void> {
     // An expected failure concerns one channel of the batch. A bug concerns the request.
-    item.result = await valueOrError(channels.getCachedChannel(item.ref));
+    item.result = await valueOrError(channels.getCachedChannel(item.identifier));
   }
 
   async function load(item: Item, deadlineMs: number): Promise<void> {
-    const loading = valueOrError(channels.getChannel([item.ref]));
+    const loading = valueOrError(channels.getChannel([item.identifier]));
     const loaded = await withinMs(clock, loading, deadlineMs - clock.monotonic());
     item.result = loaded ?? item.result ?? new AppError('upstream_timeout', TOO_LATE);
   }
 
   return {
-    async getChannels(refs) {
+    async getChannels(identifiers) {
       const deadlineMs = clock.monotonic() + BATCH_MS;
-      const items = new Map<string, Item>(refs.map((ref) => [nameOf(ref), { ref, result: undefined }]));
+      const items = new Map<string, Item>(
+        identifiers.map((identifier) => [identifierKey(identifier), { identifier, result: undefined }]),
+      );
       await Promise.all(items.values().map(findCached));
       await Promise.all(selectLoads([...items.values()]).map((item) => load(item, deadlineMs)));
-      return refs.map((ref) => items.get(nameOf(ref))?.result ?? new AppError('upstream_unavailable', NOT_LOADED));
+      return identifiers.map(
+        (identifier) =>
+          items.get(identifierKey(identifier))?.result ?? new AppError('upstream_unavailable', NOT_LOADED),
+      );
     },
   };
 }

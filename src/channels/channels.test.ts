@@ -2,16 +2,16 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { memoryStore, testCache } from '../../test/helpers/cache.ts';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId as idOf, numberedSource } from '../../test/helpers/fake-source.ts';
-import { handleRef } from '../../test/helpers/handle.ts';
+import { handleIdentifier } from '../../test/helpers/handle.ts';
 import type { Store } from '../cache/store.ts';
 import { CACHE_POLICY, type RecordOrRedirect } from '../cache/values.ts';
 import { AppError } from '../domain/errors.ts';
-import { channelIdRef } from '../domain/identifier.ts';
+import { identifierOfId } from '../domain/identifier.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
 import { createCachedChannels } from './cached-channels.ts';
 import { type ChannelService, createChannelService } from './channels.ts';
 
-const [HANDLE, OTHER_HANDLE] = [handleRef('first'), handleRef('second')];
+const [HANDLE, OTHER_HANDLE] = [handleIdentifier('first'), handleIdentifier('second')];
 const BLOCKED = idOf(99);
 
 let clock: ManualClock;
@@ -52,14 +52,14 @@ function load(channelId: string): Promise<LoadedChannel> {
   return numberedSource().getChannel(channelId, { signal: new AbortController().signal });
 }
 
-const getById = async (number: number) => (await channels.getChannel([channelIdRef(idOf(number))])).channel;
+const getById = async (number: number) => (await channels.getChannel([identifierOfId(idOf(number))])).channel;
 
 describe('a channel that moved', () => {
   /** Stores every move as if each had been requested at its time. */
   async function storeMoves(last: number): Promise<void> {
     for (let number = 1; number < last; number += 1) {
       getChannel = () => load(idOf(number + 1));
-      await channels.getChannel([channelIdRef(idOf(number))], undefined, Infinity);
+      await channels.getChannel([identifierOfId(idOf(number))], undefined, Infinity);
     }
   }
 

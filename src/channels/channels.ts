@@ -3,7 +3,7 @@ import { SOFT_TIMEOUT_MS } from '../cache/values.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
-import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
+import { type Identifier, identifierOfId } from '../domain/identifier.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { CachedChannels, Lookup } from './cached-channels.ts';
 
@@ -38,12 +38,12 @@ const ABSENT_IN_CATALOG: NoChannel = { channel: null, outcome: { ...FROM_CATALOG
 const MAX_MOVES = 3;
 
 /**
- * Records of channels. Each reference is looked up in the catalog, then in the cache and the sources. If a cached name or
+ * Records of channels. Each identifier is looked up in the catalog, then in the cache and the sources. If a cached name or
  * redirect leads to an ID, that is looked up in the catalog, too.
  */
 export interface ChannelService {
   /**
-   * Finds the record of the first reference that is a channel. The next reference is tried only after a definite "no such
+   * Finds the record of the first identifier that is a channel. The next identifier is tried only after a definite "no such
    * channel": after a failure of upstream it could be another channel.
    *
    * A cached record is at most an hour old, or stale when the sources fail or take longer than the soft timeout.
@@ -52,33 +52,37 @@ export interface ChannelService {
    * @param newerThanMs a record that was loaded at this time or before is loaded again
    * @throws AppError `channel_blocked`, or why the sources could not tell
    */
-  findChannel(refs: readonly ChannelRef[], softTimeoutMs?: number, newerThanMs?: number): Promise<ChannelResult>;
+  findChannel(identifiers: readonly Identifier[], softTimeoutMs?: number, newerThanMs?: number): Promise<ChannelResult>;
   /** Finds the same record. @throws AppError also `channel_not_found` */
-  getChannel(refs: readonly ChannelRef[], softTimeoutMs?: number, newerThanMs?: number): Promise<ChannelResponse>;
+  getChannel(
+    identifiers: readonly Identifier[],
+    softTimeoutMs?: number,
+    newerThanMs?: number,
+  ): Promise<ChannelResponse>;
   /**
    * Returns the record of the catalog or the cached record, fresh or stale, and loads nothing.
    *
    * @throws AppError `channel_not_found` if that is what is cached or nothing can be loaded, `channel_blocked`
    */
-  getCachedChannel(ref: ChannelRef): Promise<ChannelResponse | undefined>;
+  getCachedChannel(identifier: Identifier): Promise<ChannelResponse | undefined>;
   isBlocked(channelId: string): boolean;
 }
 
 export function createChannelService(options: ChannelServiceOptions): ChannelService {
   const { catalog, cached, blockedChannels } = options;
 
-  async function findOwn(ref: ChannelRef): Promise<ChannelResult | undefined> {
-    const own = await catalog?.find(ref);
+  async function findOwn(identifier: Identifier): Promise<ChannelResult | undefined> {
+    const own = await catalog?.find(identifier);
     if (own === undefined) return cached === undefined ? ABSENT_IN_CATALOG : undefined;
     assertNotBlocked(own.channelId);
     return { channel: own, outcome: FROM_CATALOG };
   }
 
-  async function find(ref: ChannelRef, lookup: Lookup | undefined): Promise<ChannelResult | undefined> {
-    if (ref.kind === 'id') return findById(ref.value, lookup);
-    const own = await findOwn(ref);
+  async function find(identifier: Identifier, lookup: Lookup | undefined): Promise<ChannelResult | undefined> {
+    if (identifier.kind === 'id') return findById(identifier.value, lookup);
+    const own = await findOwn(identifier);
     if (own !== undefined) return own;
-    const name = await lookup?.findId(ref);
+    const name = await lookup?.findId(identifier);
     if (name === undefined) return undefined;
     return name.value === null
       ? { channel: null, outcome: name.outcome }
@@ -91,7 +95,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     moves = 0,
   ): Promise<ChannelResult | undefined> {
     assertNotBlocked(channelId);
-    const own = await findOwn(channelIdRef(channelId));
+    const own = await findOwn(identifierOfId(channelId));
     if (own !== undefined) return own;
     const found = await lookup?.findRecord(channelId);
     if (found === undefined) return undefined;
@@ -107,11 +111,15 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     throw new AppError('channel_blocked', 'This channel is not available here: the operator has taken it down.');
   }
 
-  const findChannel: ChannelService['findChannel'] = async (refs, softTimeoutMs = SOFT_TIMEOUT_MS, newerThanMs) => {
+  const findChannel: ChannelService['findChannel'] = async (
+    identifiers,
+    softTimeoutMs = SOFT_TIMEOUT_MS,
+    newerThanMs,
+  ) => {
     const lookup = cached?.loading(softTimeoutMs, newerThanMs);
     let found: ChannelResult | undefined;
-    for (const ref of refs) {
-      found = await find(ref, lookup);
+    for (const identifier of identifiers) {
+      found = await find(identifier, lookup);
       if (found?.channel !== null) break;
     }
     return found ?? ABSENT_IN_CATALOG;
@@ -119,11 +127,11 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
 
   return {
     findChannel,
-    getChannel: async (refs, ...lookup) => channelOf(refs, await findChannel(refs, ...lookup)),
+    getChannel: async (identifiers, ...lookup) => channelOf(identifiers, await findChannel(identifiers, ...lookup)),
 
-    async getCachedChannel(ref) {
-      const found = await find(ref, cached?.cachedOnly);
-      return found && channelOf([ref], found);
+    async getCachedChannel(identifier) {
+      const found = await find(identifier, cached?.cachedOnly);
+      return found && channelOf([identifier], found);
     },
 
     isBlocked: (channelId) => blockedChannels.has(channelId),
@@ -138,7 +146,7 @@ function byWayOf({ outcome: way }: Cached<unknown>, found: ChannelResult | undef
   return { ...found, outcome: { ...way, ttlMs: found.outcome.ttlMs } };
 }
 
-const KIND_NAMES: Record<ChannelRef['kind'], string> = {
+const KIND_NAMES: Record<Identifier['kind'], string> = {
   id: 'ID',
   handle: 'handle',
   username: 'user name',
@@ -146,10 +154,10 @@ const KIND_NAMES: Record<ChannelRef['kind'], string> = {
 };
 
 /** @throws AppError `channel_not_found` */
-function channelOf(refs: readonly ChannelRef[], result: ChannelResult): ChannelResponse {
+function channelOf(identifiers: readonly Identifier[], result: ChannelResult): ChannelResponse {
   if (result.channel !== null) return result;
   const { outcome } = result;
-  const kinds = refs.map(({ kind }) => KIND_NAMES[kind]).join(' or ');
-  const message = `There is no channel with the ${kinds} "${refs[0]?.value}".`;
+  const kinds = identifiers.map(({ kind }) => KIND_NAMES[kind]).join(' or ');
+  const message = `There is no channel with the ${kinds} "${identifiers[0]?.value}".`;
   throw new AppError('channel_not_found', message, { validForMs: Math.max(0, outcome.ttlMs), outcome });
 }

@@ -4,8 +4,8 @@ import { SOFT_TIMEOUT_MS } from '../cache/values.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { hitOf, type SearchHit } from '../domain/channel.ts';
 import { errorCodeOf } from '../domain/errors.ts';
-import type { ChannelRef } from '../domain/identifier.ts';
-import { channelRefsOf } from '../domain/pasted.ts';
+import type { Identifier } from '../domain/identifier.ts';
+import { identifiersIn } from '../domain/pasted.ts';
 import type { Clock } from '../lib/clock.ts';
 import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
 import type { Sources } from '../sources/all-sources.ts';
@@ -67,10 +67,10 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   }
 
   /** The channel that the query names, if any. Rejects if upstream fails. */
-  async function findNamed(refs: readonly ChannelRef[]): Promise<NamedChannel> {
-    if (refs.length === 0) return { hits: [] };
+  async function findNamed(identifiers: readonly Identifier[]): Promise<NamedChannel> {
+    if (identifiers.length === 0) return { hits: [] };
     try {
-      const { channel, outcome } = await channels.findChannel(refs, 0);
+      const { channel, outcome } = await channels.findChannel(identifiers, 0);
       return channel === null ? { hits: [] } : { hits: [hitOf(channel)], isStale: outcome.kind === 'stale' };
     } catch (error) {
       if (errorCodeOf(error) === 'channel_blocked') return { hits: [] };
@@ -94,10 +94,10 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   }
 
   async function find(text: string): Promise<SearchResponse> {
-    const refs = channelRefsOf(text);
+    const identifiers = identifiersIn(text);
     // The address around a name would find other channels.
-    const query = refs[0]?.value ?? text;
-    const named = inTime(findNamed(refs));
+    const query = identifiers[0]?.value ?? text;
+    const named = inTime(findNamed(identifiers));
     const own = findOwn(query);
     const live = sources && inTime(findLive(sources, query));
     const lists = [named.then(({ hits }) => hits), own, ...(live ? [live.then(({ value }) => value)] : [])];

@@ -12,7 +12,7 @@ import { printable } from '../lib/printable.ts';
 import { channelFileOf } from '../sources/catalog/channel-file.ts';
 import { imagesDirOf } from '../sources/catalog/files.ts';
 import { parseRecord, RecordRefusedError } from '../sources/catalog/record.ts';
-import { type Command, requireRefs } from './command.ts';
+import { type Command, requireIdentifiers } from './command.ts';
 
 export const addCommand: Command = {
   usage: 'add CHANNEL…',
@@ -24,16 +24,16 @@ Exit code: 0 all were added, 1 a channel, field or image is missing, 2 invalid a
   argumentName: 'CHANNEL',
   takesSeveral: true,
   async run({ allArguments }, { version, env, stdout, stderr }) {
-    const wanted = allArguments.map((name) => ({ name, refs: requireRefs(name) }));
+    const wanted = allArguments.map((name) => ({ name, identifiers: requireIdentifiers(name) }));
     const config = parseConfig(env);
     const folder = ownCatalogFolder(config);
     const isNew = !existsSync(channelFileOf(folder));
     const { copyChannel } = await import('../app/channel-copy.ts');
     let hasAdded = false;
     let isComplete = true;
-    for (const { name, refs } of wanted) {
+    for (const { name, identifiers } of wanted) {
       try {
-        const copy = await copyChannel(config, refs, version);
+        const copy = await copyChannel(config, identifiers, version);
         await writeChannel(folder, copy);
         hasAdded = true;
         stdout.write(`Added ${copy.channel.channelId} (${printable(copy.channel.title)}) to ${folder}.\n`);
@@ -54,9 +54,9 @@ Exit code: 0 all were added, 1 a channel, field or image is missing, 2 invalid a
 };
 
 /** @throws RecordRefusedError if the catalog does not accept the record */
-async function writeChannel(folder: string, { ref, channel, images }: ChannelCopy): Promise<void> {
+async function writeChannel(folder: string, { identifier, channel, images }: ChannelCopy): Promise<void> {
   const { banner: _banner, avatar: _avatar, ...fields } = channel;
-  const username = ref.kind === 'username' ? ref.value : null;
+  const username = identifier.kind === 'username' ? identifier.value : null;
   const files = new Map(IMAGE_KINDS.map((kind) => [kind, fileNameOf(channel.channelId, kind, images[kind])]));
   const record = { ...fields, username, bannerFile: files.get('banner'), avatarFile: files.get('avatar') };
   const line = JSON.stringify(parseRecord(JSON.stringify(record)));

@@ -2,8 +2,8 @@ import { isIPv6 } from 'node:net';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type EnvFile, loadEnvFile } from '../config/env-file.ts';
 import { OperatorError } from '../domain/errors.ts';
-import type { ChannelRef } from '../domain/identifier.ts';
-import { channelRefsOfName } from '../domain/pasted.ts';
+import type { Identifier } from '../domain/identifier.ts';
+import { identifiersOfName } from '../domain/pasted.ts';
 import { isSystemError } from '../lib/file-system.ts';
 import { printable } from '../lib/printable.ts';
 
@@ -124,10 +124,10 @@ function parseOptions(args: readonly string[], flags: readonly string[]) {
  *
  * @throws UsageError if it names none
  */
-export function requireRefs(argument: string): readonly ChannelRef[] {
-  const refs = channelRefsOfName(argument);
-  if (refs.length === 0) throw new UsageError(`"${argument}" is not a channel ID, handle or user name.`);
-  return refs;
+export function requireIdentifiers(argument: string): readonly Identifier[] {
+  const identifiers = identifiersOfName(argument);
+  if (identifiers.length === 0) throw new UsageError(`"${argument}" is not a channel ID, handle or user name.`);
+  return identifiers;
 }
 
 /** Resolves when all earlier output is written, or cannot be written. `process.exit` discards what waits for the reader of a pipe. */

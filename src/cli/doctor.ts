@@ -7,7 +7,7 @@ import { describeFailure } from '../lib/logger.ts';
 import { printable } from '../lib/printable.ts';
 import { openYoutube } from '../sources/registry.ts';
 import { type FieldResult, loadFirst } from '../sources/source.ts';
-import { type Command, formatTable, requireRefs } from './command.ts';
+import { type Command, formatTable, requireIdentifiers } from './command.ts';
 
 /** The whole load. */
 const LOAD_MS = 20_000;
@@ -25,13 +25,13 @@ member of YouTube's responses that have it. Choose a channel that has a banner, 
 Exit code: 0 every field is found, 1 a field is not found or there is no record, 2 invalid arguments.`,
   argumentName: '@handle|ID|username',
   async run({ argument }, { version, env, stdout }) {
-    const refs = requireRefs(argument);
+    const identifiers = requireIdentifiers(argument);
     const results = new Map<keyof Channel, FieldResult>();
     const source = openYoutube(parseConfig(env), {
       userAgent: `Pennant/${version}`,
       onField: (_source, field, result) => results.set(field, isEmpty(result) ? { state: 'absent' } : result),
     });
-    const load = (signal: AbortSignal) => loadFirst(source, refs, { signal });
+    const load = (signal: AbortSignal) => loadFirst(source, identifiers, { signal });
     const found = await valueOrError(withDeadline(systemClock, LOAD_MS, NEVER_ABORTED, load));
     await source.close();
     const feed = found instanceof AppError ? undefined : found.loaded.feed;

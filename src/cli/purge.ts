@@ -1,7 +1,7 @@
 import type { PurgedChannel } from '../cache/purge.ts';
 import { parseConfig } from '../config/settings.ts';
 import { OperatorError } from '../domain/errors.ts';
-import { type Command, formatQuantity, originOf, requireRefs } from './command.ts';
+import { type Command, formatQuantity, originOf, requireIdentifiers } from './command.ts';
 
 const RESPONSE_MS = 60_000;
 
@@ -16,7 +16,7 @@ Exit code: 0 nothing is left, 1 nothing is stored under that name or not all cou
 arguments.`,
   argumentName: 'ID|@handle',
   async run({ argument }, { env, stdout }) {
-    requireRefs(argument);
+    requireIdentifiers(argument);
     const { consoleHost, consolePort } = parseConfig(env);
     if (consolePort === 0) {
       throw new OperatorError(

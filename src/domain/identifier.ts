@@ -2,7 +2,7 @@
 export type IdentifierKind = 'id' | 'handle' | 'username' | 'custom';
 
 /** An identifier of a channel in a request. `value` has the form for upstream. `key` is the same for equal identifiers. */
-export interface ChannelRef {
+export interface Identifier {
   readonly kind: IdentifierKind;
   readonly value: string;
   readonly key: string;
@@ -22,12 +22,12 @@ export function isChannelId(text: string): boolean {
   return CHANNEL_ID.test(text);
 }
 
-export function channelIdRef(channelId: string): ChannelRef {
+export function identifierOfId(channelId: string): Identifier {
   return { kind: 'id', value: channelId, key: channelId };
 }
 
 /** A handle or user name as one text: `handle:pennant`. */
-export function nameOf({ kind, key }: Pick<ChannelRef, 'kind' | 'key'>): string {
+export function identifierKey({ kind, key }: Pick<Identifier, 'kind' | 'key'>): string {
   return `${kind}:${key}`;
 }
 
@@ -39,12 +39,12 @@ export function comparable(text: string): string {
 }
 
 /** Reads a handle with or without its leading `@`. `undefined` for an invalid handle. */
-export function findHandle(text: string): ChannelRef | undefined {
+export function findHandle(text: string): Identifier | undefined {
   return findName('handle', text.replace(/^@/, ''), MAX_HANDLE_CODE_POINTS);
 }
 
 /** Reads a name with the characters of a handle. `undefined` for an invalid name. */
-function findName(kind: 'handle' | 'custom', text: string, maxCodePoints: number): ChannelRef | undefined {
+function findName(kind: 'handle' | 'custom', text: string, maxCodePoints: number): Identifier | undefined {
   // Normalization takes quadratic time for many combining marks.
   if (text.length > MAX_UNITS_UNNORMALIZED * maxCodePoints) return undefined;
   const value = text.normalize('NFC');
@@ -53,34 +53,34 @@ function findName(kind: 'handle' | 'custom', text: string, maxCodePoints: number
 }
 
 /** Reads a legacy user name. `undefined` for an invalid name. */
-export function findUsername(text: string): ChannelRef | undefined {
+export function findUsername(text: string): Identifier | undefined {
   if (!USERNAME.test(text)) return undefined;
   return { kind: 'username', value: text, key: comparable(text) };
 }
 
-function findCustomName(text: string): ChannelRef | undefined {
+function findCustomName(text: string): Identifier | undefined {
   return findName('custom', text, MAX_CUSTOM_CODE_POINTS);
 }
 
 /** Reads an identifier as the kind in the request. `undefined` if it is invalid for that kind. */
-export function findIdentifier(text: string, kind: IdentifierKind): ChannelRef | undefined {
+export function findIdentifier(text: string, kind: IdentifierKind): Identifier | undefined {
   if (kind === 'handle') return findHandle(text);
   if (kind === 'username') return findUsername(text);
   if (kind === 'custom') return findCustomName(text);
-  return isChannelId(text) ? channelIdRef(text) : undefined;
+  return isChannelId(text) ? identifierOfId(text) : undefined;
 }
 
 /** The possible readings of a name without a kind, as in `/api/banner/{name}`, in order. Empty for an invalid name. */
-export function refsOfBareIdentifier(text: string): ChannelRef[] {
-  return isChannelId(text) ? [channelIdRef(text)] : definedRefs(findHandle(text), findUsername(text));
+export function identifiersOfBareName(text: string): Identifier[] {
+  return isChannelId(text) ? [identifierOfId(text)] : onlyDefined(findHandle(text), findUsername(text));
 }
 
 /** The possible readings of the name in `/c/NAME`, in order. Empty for an invalid name. */
-export function refsOfCustomName(text: string): ChannelRef[] {
-  if (isChannelId(text)) return [channelIdRef(text)];
-  return definedRefs(findCustomName(text), findHandle(text), findUsername(text));
+export function identifiersOfCustomName(text: string): Identifier[] {
+  if (isChannelId(text)) return [identifierOfId(text)];
+  return onlyDefined(findCustomName(text), findHandle(text), findUsername(text));
 }
 
-function definedRefs(...refs: readonly (ChannelRef | undefined)[]): ChannelRef[] {
-  return refs.filter((ref) => ref !== undefined);
+function onlyDefined(...identifiers: readonly (Identifier | undefined)[]): Identifier[] {
+  return identifiers.filter((identifier) => identifier !== undefined);
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { channelRefsOf, channelRefsOfName, readPasted } from './pasted.ts';
+import { identifiersIn, identifiersOfName, readPasted } from './pasted.ts';
 
 const ID = 'UCPennantSample00000001A';
 const BARE = ID.slice(2);
-const namesOf = (text: string) => channelRefsOf(text).map(({ kind, key }) => `${kind} ${key}`);
+const namesOf = (text: string) => identifiersIn(text).map(({ kind, key }) => `${kind} ${key}`);
 
 describe('a pasted text', () => {
   test.each([
@@ -72,5 +72,5 @@ describe('a pasted text', () => {
 });
 
 test('a bare name is a handle or a user name where only a channel is possible', () => {
-  expect(channelRefsOfName('Pennant').map(({ kind }) => kind)).toEqual(['handle', 'username']);
+  expect(identifiersOfName('Pennant').map(({ kind }) => kind)).toEqual(['handle', 'username']);
 });

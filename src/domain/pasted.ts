@@ -1,22 +1,22 @@
 import {
-  type ChannelRef,
-  channelIdRef,
   findHandle,
   findUsername,
+  type Identifier,
+  identifierOfId,
+  identifiersOfBareName,
+  identifiersOfCustomName,
   isChannelId,
-  refsOfBareIdentifier,
-  refsOfCustomName,
 } from './identifier.ts';
 
 /** A longer text names no channel. */
 export const MAX_PASTED_CHARACTERS = 2_048;
 
 /**
- * What a pasted text names: a channel, as the references to try in their order, or another page. A channel's address of a wrong
+ * What a pasted text names: a channel, as the identifiers to try in their order, or another page. A channel's address of a wrong
  * form, such as `/channel/UC1`, is another page.
  */
 export type Pasted =
-  | { readonly names: 'channel'; readonly refs: readonly ChannelRef[] }
+  | { readonly names: 'channel'; readonly identifiers: readonly Identifier[] }
   | { readonly names: 'video' | 'playlist' | 'other page' };
 
 /**
@@ -28,19 +28,19 @@ export function readPasted(text: string): Pasted | undefined {
   const bare = withoutSurroundings(text).replace(/^＠/, '@');
   if (/^(?:@|%40)/.test(bare)) return channelOf(findHandle(decoded(bare) ?? ''));
   const url = findUrl(bare);
-  return url === undefined ? channelOf(findIdRef(bare)) : readAddress(url);
+  return url === undefined ? channelOf(findId(bare)) : readAddress(url);
 }
 
 /** The channels that a pasted text may name, in the order to try them. Empty for any other text. */
-export function channelRefsOf(text: string): readonly ChannelRef[] {
+export function identifiersIn(text: string): readonly Identifier[] {
   const pasted = readPasted(text);
-  return pasted?.names === 'channel' ? pasted.refs : [];
+  return pasted?.names === 'channel' ? pasted.identifiers : [];
 }
 
-/** Like `channelRefsOf`, but a bare name is read as a handle or a user name, because only a channel is possible. */
-export function channelRefsOfName(text: string): readonly ChannelRef[] {
-  const refs = channelRefsOf(text);
-  return refs.length > 0 ? refs : refsOfBareIdentifier(withoutSurroundings(text));
+/** Like `identifiersIn`, but a bare name is read as a handle or a user name, because only a channel is possible. */
+export function identifiersOfName(text: string): readonly Identifier[] {
+  const identifiers = identifiersIn(text);
+  return identifiers.length > 0 ? identifiers : identifiersOfBareName(withoutSurroundings(text));
 }
 
 const BEFORE = /[\s<([{"'“”„‘’«»`\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/;
@@ -101,7 +101,7 @@ function readAddress(address: URL): Pasted {
   const url = target === undefined ? address : (URL.parse(target) ?? address);
   const [first = '', second = ''] = url.pathname.split('/').flatMap((segment) => decoded(segment) || []);
   const page = first.toLowerCase();
-  const parameter = (name: string) => findIdRef(url.searchParams.get(name) ?? '');
+  const parameter = (name: string) => findId(url.searchParams.get(name) ?? '');
   if (page === 'embed' && second === 'live_stream') return channelOf(parameter('channel')) ?? OTHER_PAGE;
   if (VIDEO_HOSTS.test(url.hostname)) return { names: 'video' };
   if (!CHANNEL_HOSTS.test(url.hostname)) return OTHER_PAGE;
@@ -109,29 +109,29 @@ function readAddress(address: URL): Pasted {
   if (page === 'playlist') return channelOf(parameter('list')) ?? { names: 'playlist' };
   const isOneVideo = second !== '' || url.searchParams.has('v');
   if (VIDEO_PAGES.has(page) && isOneVideo) return { names: 'video' };
-  return channelOf(...refsOfPage(page, first, second)) ?? OTHER_PAGE;
+  return channelOf(...identifiersOfPage(page, first, second)) ?? OTHER_PAGE;
 }
 
 const OTHER_PAGE: Pasted = { names: 'other page' };
 
-function refsOfPage(page: string, first: string, second: string): readonly (ChannelRef | undefined)[] {
+function identifiersOfPage(page: string, first: string, second: string): readonly (Identifier | undefined)[] {
   const name = first.replace(/^＠/, '@');
   if (name.startsWith('@')) return [findHandle(name)];
-  if (page === 'channel') return [second.startsWith('@') ? findHandle(second) : findIdRef(second)];
+  if (page === 'channel') return [second.startsWith('@') ? findHandle(second) : findId(second)];
   if (page === 'user') return [findUsername(second)];
-  if (page === 'c') return refsOfCustomName(second);
+  if (page === 'c') return identifiersOfCustomName(second);
   if (OTHER_PAGES.has(page)) return [];
-  return refsOfCustomName(name);
+  return identifiersOfCustomName(name);
 }
 
-function findIdRef(text: string): ChannelRef | undefined {
+function findId(text: string): Identifier | undefined {
   const channelId = findChannelId(text);
-  return channelId === undefined ? undefined : channelIdRef(channelId);
+  return channelId === undefined ? undefined : identifierOfId(channelId);
 }
 
-function channelOf(...found: readonly (ChannelRef | undefined)[]): Pasted | undefined {
-  const refs = found.filter((ref) => ref !== undefined);
-  return refs.length > 0 ? { names: 'channel', refs } : undefined;
+function channelOf(...found: readonly (Identifier | undefined)[]): Pasted | undefined {
+  const identifiers = found.filter((identifier) => identifier !== undefined);
+  return identifiers.length > 0 ? { names: 'channel', identifiers } : undefined;
 }
 
 /** The text without its percent-escapes; `undefined` if these are broken or not UTF-8. */

@@ -7,7 +7,7 @@ import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, isUpstreamFailure, valueOrError } from '../domain/errors.ts';
 import { type Format, formatRow } from '../domain/formats.ts';
-import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
+import { type Identifier, identifierOfId } from '../domain/identifier.ts';
 import {
   type Backdrop,
   type Background,
@@ -33,7 +33,7 @@ import { ImageGone, type Originals } from './originals.ts';
 
 export interface ImageRequest {
   /** References to the channel, in the order to try them. */
-  readonly refs: readonly ChannelRef[];
+  readonly identifiers: readonly Identifier[];
   readonly variant: Variant;
   /** The requested format, or the accepted formats, best first. Empty: JPEG, or PNG for transparency. */
   readonly formats: readonly Format[];
@@ -162,7 +162,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     const failure = found instanceof AppError ? found : found.failure;
     if (failure instanceof ImageGone) {
       const { channelId } = record.channel;
-      const current = await channels.getChannel([channelIdRef(channelId)], SOFT_TIMEOUT_MS, record.loadedAtMs);
+      const current = await channels.getChannel([identifierOfId(channelId)], SOFT_TIMEOUT_MS, record.loadedAtMs);
       if (current.channel[kind]?.key !== record.channel[kind]?.key) return findNamed(current, kind);
       if (found === failure && current.outcome.kind === 'stale') throw unknownImage(failure);
     }
@@ -172,10 +172,10 @@ export function createImageService(options: ImageServiceOptions): ImageService {
 
   return {
     async getImage(request) {
-      const { refs, variant } = request;
+      const { identifiers, variant } = request;
       const { kind } = variantRow(variant);
       // A stale record most often names the current image, so no image waits for its reload.
-      const record = await channels.getChannel(refs, 0);
+      const record = await channels.getChannel(identifiers, 0);
       const original = await logged(record.channel.channelId, findOriginal(record, kind));
       const { channel, value, outcome } = original;
       const { channelId } = channel;

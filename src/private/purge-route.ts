@@ -1,5 +1,5 @@
 import { type Purge, PurgeFailed } from '../cache/purge.ts';
-import { channelRefsOfName } from '../domain/pasted.ts';
+import { identifiersOfName } from '../domain/pasted.ts';
 import { isOwnRequest, NOT_OWN_REQUEST } from './own-requests.ts';
 import { type PrivateHandler, problem } from './responses.ts';
 
@@ -8,10 +8,10 @@ export function createPurgeHandler(purge: Purge): PrivateHandler {
   return async (request) => {
     if (!isOwnRequest(request)) return NOT_OWN_REQUEST;
     const [, query] = (request.url ?? '').split('?', 2);
-    const refs = channelRefsOfName(new URLSearchParams(query).get('channel') ?? '');
-    if (refs.length === 0) return problem(400, 'Name a channel ID, an @handle or a channel page’s URL.');
+    const identifiers = identifiersOfName(new URLSearchParams(query).get('channel') ?? '');
+    if (identifiers.length === 0) return problem(400, 'Name a channel ID, an @handle or a channel page’s URL.');
     try {
-      const purged = await purge.purgeChannel(refs);
+      const purged = await purge.purgeChannel(identifiers);
       return purged === undefined ? problem(404, 'Nothing is stored under that name.') : { body: purged };
     } catch (error) {
       if (!(error instanceof PurgeFailed)) throw error;

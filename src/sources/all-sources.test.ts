@@ -4,7 +4,7 @@ import { codeOf } from '../../test/helpers/failure.ts';
 import { createStub, hit, ID, live, over, record, type Stub } from '../../test/helpers/fake-source.ts';
 import { WAIT } from '../../test/helpers/wait.ts';
 import { AppError } from '../domain/errors.ts';
-import { channelIdRef } from '../domain/identifier.ts';
+import { identifierOfId } from '../domain/identifier.ts';
 
 describe('a channel from several sources', () => {
   it('is the first that is found, and later sources are not called', async () => {
@@ -24,7 +24,7 @@ describe('a channel from several sources', () => {
   ])('%s', async (_name, stubs, expected) => {
     const sources = over(stubs);
     expect(await codeOf(sources.getChannel(ID))).toBe(expected);
-    expect(await codeOf(sources.resolve(channelIdRef(ID)))).toBe(expected);
+    expect(await codeOf(sources.resolve(identifierOfId(ID)))).toBe(expected);
   });
 
   it('is an error with the time that a source named if no source gives a usable response', async () => {

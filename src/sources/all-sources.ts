@@ -7,7 +7,7 @@ import {
   isInconclusive,
   isUpstreamFailure,
 } from '../domain/errors.ts';
-import type { ChannelRef } from '../domain/identifier.ts';
+import type { Identifier } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
 import { withPlainTexts } from './plain-texts.ts';
@@ -40,7 +40,7 @@ export interface SourcesOptions {
  * If every source fails, the most specific failure is thrown.
  */
 export interface Sources {
-  resolve(ref: ChannelRef): Promise<Resolution>;
+  resolve(identifier: Identifier): Promise<Resolution>;
   getChannel(channelId: string, options?: Pick<ChannelOptions, 'known'>): Promise<LoadedChannel>;
   /** The list of the first source that answers. */
   search(query: string, limit: number): Promise<readonly SearchHit[]>;
@@ -89,7 +89,7 @@ export function combineSources({ clock, onOutcome, ...options }: SourcesOptions)
   }
 
   return {
-    resolve: (ref) => tryInOrder('resolve', (source, attempt) => source.resolve(ref, attempt)),
+    resolve: (identifier) => tryInOrder('resolve', (source, attempt) => source.resolve(identifier, attempt)),
 
     getChannel: (channelId, { known } = {}) =>
       tryInOrder('getChannel', (source, attempt) => source.getChannel(channelId, { ...attempt, known })),

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { hit, ID, over, record } from '../../test/helpers/fake-source.ts';
-import { channelIdRef } from '../domain/identifier.ts';
+import { identifierOfId } from '../domain/identifier.ts';
 
 it('titles of every source are plain; an empty one becomes the channel ID, or the host of the link', async () => {
   const HOSTILE = '\u202eBell\r\nRock\0';
@@ -19,6 +19,6 @@ it('titles of every source are plain; an empty one becomes the channel ID, or th
     ],
   };
   expect((await sources.getChannel(ID)).channel).toMatchObject(plain);
-  expect((await sources.resolve(channelIdRef(ID))).loaded?.channel).toMatchObject(plain);
+  expect((await sources.resolve(identifierOfId(ID))).loaded?.channel).toMatchObject(plain);
   expect(await sources.search('bell', 5)).toMatchObject([{ title: 'Bell Rock' }, { title: 'UCother' }]);
 });

@@ -8,8 +8,8 @@ import type { ChannelSource, LoadedChannel } from './source.ts';
 export function withPlainTexts(source: ChannelSource): ChannelSource {
   return {
     ...source,
-    async resolve(ref, options) {
-      const resolution = await source.resolve(ref, options);
+    async resolve(identifier, options) {
+      const resolution = await source.resolve(identifier, options);
       return resolution.loaded === undefined ? resolution : { ...resolution, loaded: plainLoaded(resolution.loaded) };
     },
     getChannel: async (channelId, options) => plainLoaded(await source.getChannel(channelId, options)),

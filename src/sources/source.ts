@@ -1,6 +1,6 @@
 import type { Channel, FeedValues, KnownChannel, SearchHit } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
-import type { ChannelRef } from '../domain/identifier.ts';
+import type { Identifier } from '../domain/identifier.ts';
 import type { ClientVersionState } from '../domain/source-status.ts';
 
 /** One HTTP request to an upstream API, with its body. */
@@ -44,7 +44,7 @@ export interface ChannelSource {
   /** Where it sends its requests: `https://host`. */
   readonly origin?: string;
   /** Finds the channel of a handle or user name. */
-  resolve(ref: ChannelRef, options: LoadOptions): Promise<Resolution>;
+  resolve(identifier: Identifier, options: LoadOptions): Promise<Resolution>;
   getChannel(channelId: string, options: ChannelOptions): Promise<LoadedChannel>;
   /**
    * Returns the matching channels, best first; empty if nothing matches. There are at most `limit` hits if the source can
@@ -62,20 +62,21 @@ export function channelNotFound(cause: string): AppError {
 }
 
 /**
- * Loads the channel of the first reference that is one.
+ * Loads the channel of the first identifier that is one.
  *
  * @throws AppError `channel_not_found` if none is, and any other failure of the source at once
  */
 export async function loadFirst(
   source: Pick<ChannelSource, 'resolve' | 'getChannel'>,
-  refs: readonly ChannelRef[],
+  identifiers: readonly Identifier[],
   options: LoadOptions,
-): Promise<{ readonly ref: ChannelRef; readonly loaded: LoadedChannel }> {
+): Promise<{ readonly identifier: Identifier; readonly loaded: LoadedChannel }> {
   let notFound: unknown;
-  for (const ref of refs) {
+  for (const identifier of identifiers) {
     try {
-      const { channelId, loaded } = ref.kind === 'id' ? { channelId: ref.value } : await source.resolve(ref, options);
-      return { ref, loaded: loaded ?? (await source.getChannel(channelId, options)) };
+      const { channelId, loaded } =
+        identifier.kind === 'id' ? { channelId: identifier.value } : await source.resolve(identifier, options);
+      return { identifier, loaded: loaded ?? (await source.getChannel(channelId, options)) };
     } catch (error) {
       if (errorCodeOf(error) !== 'channel_not_found') throw error;
       notFound = error;

@@ -3,7 +3,7 @@ import { type Channel, isPublishedAt } from '../../src/domain/channel.ts';
 import { isUpstreamFailure } from '../../src/domain/errors.ts';
 import { findUsername, isChannelId } from '../../src/domain/identifier.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
-import { handleRef } from '../helpers/handle.ts';
+import { handleIdentifier } from '../helpers/handle.ts';
 
 /** A source under test, and what the suite may assume about its content. */
 export interface SourceUnderTest {
@@ -64,7 +64,7 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
   it('resolves a handle in any letter case', async () => {
     const { known } = underTest;
     for (const spelling of [known.handle, known.handle.toUpperCase(), known.handle.toLowerCase(), `@${known.handle}`]) {
-      const resolution = await source.resolve(handleRef(spelling), { signal: signal() });
+      const resolution = await source.resolve(handleIdentifier(spelling), { signal: signal() });
       expect(resolution.channelId).toBe(known.channelId);
       if (resolution.loaded !== undefined) expectWellFormedChannel(resolution.loaded.channel);
     }
@@ -74,15 +74,15 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
     const { knownUsername, known } = underTest;
     if (knownUsername === undefined) return context.skip('the known channel has no user name');
     for (const spelling of [knownUsername, knownUsername.toUpperCase()]) {
-      const resolution = await source.resolve(usernameRef(spelling), { signal: signal() });
+      const resolution = await source.resolve(usernameIdentifier(spelling), { signal: signal() });
       expect(resolution.channelId).toBe(known.channelId);
     }
   });
 
   it('rejects an unknown handle and an unknown user name with channel_not_found', async () => {
     const { unknown } = underTest;
-    for (const ref of [handleRef(unknown.handle), usernameRef(unknown.username)]) {
-      const response = source.resolve(ref, { signal: signal() });
+    for (const identifier of [handleIdentifier(unknown.handle), usernameIdentifier(unknown.username)]) {
+      const response = source.resolve(identifier, { signal: signal() });
       await expect(response).rejects.toMatchObject({ name: 'AppError', code: 'channel_not_found' });
     }
   });
@@ -137,7 +137,7 @@ async function takeDown({ source, tearDown }: SourceUnderTest): Promise<void> {
 function allCalls({ source, known, queryWithHits }: SourceUnderTest, signal: AbortSignal): Promise<unknown>[] {
   return [
     source.getChannel(known.channelId, { signal }),
-    source.resolve(handleRef(known.handle), { signal }),
+    source.resolve(handleIdentifier(known.handle), { signal }),
     source.search(queryWithHits, 3, { signal }),
   ];
 }
@@ -151,10 +151,10 @@ async function failuresOf(calls: Promise<unknown>[]): Promise<unknown[]> {
   });
 }
 
-function usernameRef(text: string) {
-  const ref = findUsername(text);
-  if (ref === undefined) throw new Error(`${text} is not a user name`);
-  return ref;
+function usernameIdentifier(text: string) {
+  const identifier = findUsername(text);
+  if (identifier === undefined) throw new Error(`${text} is not a user name`);
+  return identifier;
 }
 
 const NOT_EMPTY = expect.stringMatching(/./s);

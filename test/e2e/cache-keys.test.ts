@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
-import type { ChannelRef } from '../../src/domain/identifier.ts';
+import type { Identifier } from '../../src/domain/identifier.ts';
 import { startTestApp, startWithoutEncoder, type TestApp, useTestApp } from '../helpers/app.ts';
 import { catalogLine, writeCatalog } from '../helpers/catalog.ts';
 import { createStub, hit, numberedChannelId, testChannel } from '../helpers/fake-source.ts';
@@ -59,7 +59,7 @@ describe('names reach the sources as they are written, once for all spellings', 
   const asked: string[] = [];
   const strict = {
     ...createStub({ name: 'strict' }),
-    async resolve({ kind, value, key }: ChannelRef) {
+    async resolve({ kind, value, key }: Identifier) {
       asked.push(`${kind} ${value}`);
       const number = [
         'handle école',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
-import type { ChannelRef } from '../../src/domain/identifier.ts';
+import type { Identifier } from '../../src/domain/identifier.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { startForTest, useTestApp } from '../helpers/app.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
@@ -49,9 +49,9 @@ function createCountedSource(): CountedSource {
         },
       };
     },
-    async resolve(ref: ChannelRef) {
-      await load(`@${ref.key}`);
-      const number = /^number-(\d+)$/.exec(ref.key)?.[1];
+    async resolve(identifier: Identifier) {
+      await load(`@${identifier.key}`);
+      const number = /^number-(\d+)$/.exec(identifier.key)?.[1];
       if (number === undefined) throw new AppError('channel_not_found', 'There is no such channel.');
       return { channelId: numberedChannelId(Number(number)) };
     },

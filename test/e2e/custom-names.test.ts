@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
-import type { ChannelRef } from '../../src/domain/identifier.ts';
-import { channelRefsOf } from '../../src/domain/pasted.ts';
+import type { Identifier } from '../../src/domain/identifier.ts';
+import { identifiersIn } from '../../src/domain/pasted.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { recordPath } from '../../web/playground/service.ts';
 import { startForTest, type TestApp, useTestApp } from '../helpers/app.ts';
@@ -56,7 +56,7 @@ function channelIn({ headers, text }: Awaited<ReturnType<TestApp['get']>>): stri
 }
 
 const searchFor = (text: string) => `/api/search?q=${encodeURIComponent(text)}`;
-const playground = (text: string) => recordPath(channelRefsOf(text)[0] as ChannelRef);
+const playground = (text: string) => recordPath(identifiersIn(text)[0] as Identifier);
 
 test.each([
   ['a record', '/c/santicristo', A],

@@ -91,7 +91,7 @@ test('purging a name removes the stored absence of its channel', async () => {
   const url = '/api/channel/nobody?type=handle';
   expect((await app.get(url)).status).toBe(404);
   const found = createHeldSource();
-  source.resolve = (ref, options) => found.resolve({ ...ref, key: HELD_HANDLE }, options);
+  source.resolve = (identifier, options) => found.resolve({ ...identifier, key: HELD_HANDLE }, options);
   expect((await app.get(url)).status).toBe(404);
   await purge('@nobody');
   expect((await app.get(url)).status).toBe(200);

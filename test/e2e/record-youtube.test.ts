@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { recordChannel } from '../../scripts/record-youtube.ts';
 import { respondWithHtml } from '../helpers/fake-upstream.ts';
-import { handleRef } from '../helpers/handle.ts';
+import { handleIdentifier } from '../helpers/handle.ts';
 import { type ExpectedValues, expectRecord } from '../helpers/indexed-responses.ts';
 import {
   jsonResponse,
@@ -54,7 +54,7 @@ describe('a recording', () => {
     const recorded = readResponses(directory);
     const { source } = await startReplayedSource({ responses: recorded });
     const { signal } = new AbortController();
-    expect((await source.resolve(handleRef('@BellRockLight'), { signal })).channelId).toBe(LIGHTHOUSE);
+    expect((await source.resolve(handleIdentifier('@BellRockLight'), { signal })).channelId).toBe(LIGHTHOUSE);
     const { channel, isComplete } = await source.getChannel(LIGHTHOUSE, { signal });
     const valuesOf = (name: string) => recorded.find(({ file }) => file === name)?.expected as ExpectedValues;
     expectRecord(channel, valuesOf('page.json'));

@@ -104,8 +104,10 @@ export function createHeldSource(avatar: Channel['avatar'] = null): HeldSource {
         },
       };
     },
-    resolve: (ref, options) =>
-      ref.key === HELD_HANDLE ? respond({ channelId: HELD_CHANNEL_ID, loaded: loaded() }) : other.resolve(ref, options),
+    resolve: (identifier, options) =>
+      identifier.key === HELD_HANDLE
+        ? respond({ channelId: HELD_CHANNEL_ID, loaded: loaded() })
+        : other.resolve(identifier, options),
     getChannel: (channelId, options) =>
       channelId === HELD_CHANNEL_ID ? respond(loaded()) : other.getChannel(channelId, options),
     async search() {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { AppOverrides } from '../../src/app/build.ts';
 import { type Channel, hitOf } from '../../src/domain/channel.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import { nameOf } from '../../src/domain/identifier.ts';
+import { identifierKey } from '../../src/domain/identifier.ts';
 import { type CatalogRecord, namesOf, parseRecord } from '../../src/sources/catalog/record.ts';
 
 const SAMPLES = join(import.meta.dirname, '../../samples');
@@ -30,8 +30,8 @@ export function fetchedSamples(): Required<Pick<AppOverrides, 'sources' | 'downl
     sources: [
       {
         name: 'samples',
-        async resolve(ref) {
-          const found = await loaded(nameOf(ref));
+        async resolve(identifier) {
+          const found = await loaded(identifierKey(identifier));
           return { channelId: found.channel.channelId, loaded: found };
         },
         getChannel: loaded,

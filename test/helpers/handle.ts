@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { type ChannelRef, findHandle } from '../../src/domain/identifier.ts';
+import { findHandle, type Identifier } from '../../src/domain/identifier.ts';
 
-export function handleRef(name: string): ChannelRef {
+export function handleIdentifier(name: string): Identifier {
   return findHandle(name) ?? expect.fail(`${name} is no handle`);
 }

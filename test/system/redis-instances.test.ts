@@ -3,12 +3,12 @@ import { writeContent } from '../../src/cache/entry.ts';
 import { channelKey, nameKey, searchKey } from '../../src/cache/keys.ts';
 import { startForTest } from '../helpers/app.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
-import { handleRef } from '../helpers/handle.ts';
+import { handleIdentifier } from '../helpers/handle.ts';
 import { recordLog } from '../helpers/log.ts';
 import { createRedisClock, findRedisServer, type RedisServer, reconnect, startRedisServer } from '../helpers/redis.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
-const HANDLE = handleRef('copperloop');
+const HANDLE = handleIdentifier('copperloop');
 const UNLIMITED = { RATE_LIMIT_OVERRIDES: '0.0.0.0/0=unlimited' };
 
 type Instance = Awaited<ReturnType<typeof startInstance>>;

@@ -3,9 +3,9 @@ import { Card } from '../parts/card.tsx';
 import { Field, Segmented, Select } from '../parts/fields.tsx';
 import { Snippets } from '../parts/snippets.tsx';
 import type { PageAddress } from './address.ts';
+import type { ChannelImages } from './channel-images.ts';
 import { escapeHtml, escapeMarkdown } from './image-snippets.ts';
 import { nameInPath, withParameters } from './image-url.ts';
-import type { ChannelImages } from './images.ts';
 import { Notice } from './notice.tsx';
 
 const METRICS = BADGE_METRICS.map((metric) => ({

@@ -1,6 +1,6 @@
 import { REFERENCE_BANNER, type Variant, variantRow } from '../../src/domain/variants.ts';
+import type { ChannelImages } from './channel-images.ts';
 import { usualWidth } from './image-url.ts';
-import type { ChannelImages } from './images.ts';
 import type { ChannelRecord } from './service.ts';
 
 const DEVICES: readonly { readonly variant: Variant; readonly videos: number }[] = [

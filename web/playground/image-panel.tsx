@@ -4,10 +4,10 @@ import { CopiedUrl } from '../parts/copy-button.tsx';
 import { formatBytes } from '../parts/numbers.ts';
 import { Snippets } from '../parts/snippets.tsx';
 import type { PageAddress } from './address.ts';
+import type { ChannelImages } from './channel-images.ts';
 import { ImageOptions } from './image-options.tsx';
 import { imageSnippets } from './image-snippets.ts';
 import { altOf, hasImage, type ImageChoice, imageUrl } from './image-url.ts';
-import type { ChannelImages } from './images.ts';
 import { Notice } from './notice.tsx';
 import type { LoadedImage } from './service.ts';
 

@@ -1,5 +1,5 @@
 import type { Channel, ChannelLink } from '../../src/domain/channel.ts';
-import type { ChannelRef } from '../../src/domain/identifier.ts';
+import type { Identifier } from '../../src/domain/identifier.ts';
 import { readPasted } from '../../src/domain/pasted.ts';
 import { Problem } from './loading.ts';
 import { channelInOwnAddress } from './own-address.ts';
@@ -95,7 +95,7 @@ export async function connect(signal: AbortSignal): Promise<Service> {
         return getJson(`/api/search?q=${query}&limit=${MAX_RESULTS}`, signal);
       }
       if (pasted.names !== 'channel') throw new Problem({ title: 'Not a channel', detail: OTHER_PAGES[pasted.names] });
-      return { record: await getJson(recordPath(pasted.refs[0] as ChannelRef), signal) };
+      return { record: await getJson(recordPath(pasted.identifiers[0] as Identifier), signal) };
     },
 
     async loadImage(url, signal) {
@@ -128,12 +128,12 @@ const OTHER_PAGES = {
 /** A short text for the channel that a text names, such as `@handle`; the text itself if there is none. */
 export function shortNameOf(text: string): string {
   const pasted = readPasted(text);
-  const [ref] = pasted?.names === 'channel' ? pasted.refs : [];
-  if (ref?.kind === 'handle') return `@${ref.value}`;
-  return ref?.kind === 'id' ? ref.value : text.trim();
+  const [identifier] = pasted?.names === 'channel' ? pasted.identifiers : [];
+  if (identifier?.kind === 'handle') return `@${identifier.value}`;
+  return identifier?.kind === 'id' ? identifier.value : text.trim();
 }
 
-export function recordPath({ kind, value }: ChannelRef): string {
+export function recordPath({ kind, value }: Identifier): string {
   const segment = encodeURIComponent(value);
   if (kind === 'custom') return `/c/${segment}`;
   return kind === 'id' ? `/api/channel/${segment}` : `/api/channel/${segment}?type=${kind}`;

@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
 import { findFormat, formatRow } from '../../domain/formats.ts';
-import { type ChannelRef, findIdentifier, refsOfBareIdentifier } from '../../domain/identifier.ts';
-import { channelRefsOf, findChannelId, MAX_PASTED_CHARACTERS, readPasted } from '../../domain/pasted.ts';
+import { findIdentifier, type Identifier, identifiersOfBareName } from '../../domain/identifier.ts';
+import { findChannelId, identifiersIn, MAX_PASTED_CHARACTERS, readPasted } from '../../domain/pasted.ts';
 import { isVariant } from '../../domain/variants.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { RequestContext } from './context.ts';
@@ -81,7 +81,7 @@ const ADVICE: readonly [faults: readonly Fault[], advise: (failed: FailedRequest
     ['path', 'identifier'],
     ({ path, query, text }) => {
       const pasted = [text + query, text, ...(TAB.test(text) ? [`youtube.com/${text}`] : [])];
-      return requestFor(pasted.flatMap(channelRefsOf)[0], path);
+      return requestFor(pasted.flatMap(identifiersIn)[0], path);
     },
   ],
   // The `type` of the other endpoint
@@ -91,7 +91,7 @@ const ADVICE: readonly [faults: readonly Fault[], advise: (failed: FailedRequest
       const { type } = parseQuery(query);
       if (type === 'id' || type === 'handle' || type === 'username')
         return requestFor(findIdentifier(text, type), path);
-      const isImage = typeof type === 'string' && isVariant(type) && refsOfBareIdentifier(text).length > 0;
+      const isImage = typeof type === 'string' && isVariant(type) && identifiersOfBareName(text).length > 0;
       return isImage && RECORD.test(path) ? `/api/banner/${escaped(text)}?type=${type}` : undefined;
     },
   ],
@@ -112,21 +112,21 @@ const ADVICE: readonly [faults: readonly Fault[], advise: (failed: FailedRequest
       const [, endpoint, name = ''] = ENDPOINT.exec(path) ?? [];
       return list
         ? `/api/${list.toLowerCase()}${query}`
-        : requestFor(refsOfBareIdentifier(name)[0], `api/${endpoint}/`);
+        : requestFor(identifiersOfBareName(name)[0], `api/${endpoint}/`);
     },
   ],
   // A bare name
   [
     ['path', 'identifier'],
     ({ fault, path, text }) =>
-      fault === 'path' && NO_NAME.test(text) ? undefined : requestFor(refsOfBareIdentifier(text)[0], path),
+      fault === 'path' && NO_NAME.test(text) ? undefined : requestFor(identifiersOfBareName(text)[0], path),
   ],
 ];
 
 /** The request for a channel that gives what a request for this path was to give: its record, its badge or an image. */
-function requestFor(ref: ChannelRef | undefined, path: string): string | undefined {
-  if (ref === undefined) return undefined;
-  const { kind, value } = ref;
+function requestFor(identifier: Identifier | undefined, path: string): string | undefined {
+  if (identifier === undefined) return undefined;
+  const { kind, value } = identifier;
   const name = encodeURIComponent(value);
   if (kind === 'custom') return `/c/${name}`;
   if (kind === 'username') return `/user/${name}`;

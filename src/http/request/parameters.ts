@@ -1,7 +1,7 @@
 import { type ParsedUrlQuery, parse } from 'node:querystring';
 import { AppError } from '../../domain/errors.ts';
 import { FORMAT_NAMES, formatRow, NEGOTIATED_FORMATS } from '../../domain/formats.ts';
-import { channelRefsOf, MAX_PASTED_CHARACTERS } from '../../domain/pasted.ts';
+import { identifiersIn, MAX_PASTED_CHARACTERS } from '../../domain/pasted.ts';
 import { type Background, FITS, MAX_PADDED_SQUARE_PX, MAX_SIDE_PX, VARIANTS } from '../../domain/variants.ts';
 import { quoted } from '../../lib/printable.ts';
 
@@ -140,7 +140,7 @@ const SEARCH_TEXT: Parameter<string> = {
   read(text) {
     const trimmed = text.trim();
     if (trimmed === '') return undefined;
-    return channelRefsOf(trimmed).length > 0 || [...trimmed].length <= MAX_SEARCH_CODE_POINTS ? trimmed : undefined;
+    return identifiersIn(trimmed).length > 0 || [...trimmed].length <= MAX_SEARCH_CODE_POINTS ? trimmed : undefined;
   },
 };
 

@@ -3,7 +3,7 @@ import { type BadgeMetric, metricRow } from '../../domain/badges.ts';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import type { Channel } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
-import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
+import { type Identifier, isChannelId } from '../../domain/identifier.ts';
 import {
   BADGE_IMAGE_QUERY,
   BADGE_QUERY,
@@ -21,13 +21,17 @@ import { IDENTIFIER, parseBareIdentifier } from './channels.ts';
 
 /** A count of a channel: as JSON for an endpoint badge of shields.io, and as the badge's image. */
 export function badgeRoutes({ channels }: { readonly channels: ChannelService }): Endpoint[] {
-  async function load(refs: readonly ChannelRef[], metric: BadgeMetric) {
-    const { channel, outcome } = await channels.getChannel(refs, SOFT_TIMEOUT_MS);
+  async function load(identifiers: readonly Identifier[], metric: BadgeMetric) {
+    const { channel, outcome } = await channels.getChannel(identifiers, SOFT_TIMEOUT_MS);
     return { channel, badge: badgeOf(channel, metric), outcome, cacheMs: Math.max(MIN_CACHE_MS, keptForMs(outcome)) };
   }
 
-  async function respondWithImage(refs: readonly ChannelRef[], metric: BadgeMetric, appearance: BadgeAppearance) {
-    const { badge, outcome, cacheMs } = await load(refs, metric);
+  async function respondWithImage(
+    identifiers: readonly Identifier[],
+    metric: BadgeMetric,
+    appearance: BadgeAppearance,
+  ) {
+    const { badge, outcome, cacheMs } = await load(identifiers, metric);
     return imageResponse(drawBadge(badge, appearance), cacheMs, outcome);
   }
 
@@ -51,7 +55,7 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       returns: 'BadgeImage',
       responseMs: BADGE_IMAGE_MS,
       example: ({ channelId }) => `/youtube/channel/${metric}/${channelId}`,
-      parsePath: ({ identifier }) => refsOf({ identifier: identifier?.replace(/\.svg$/, '') }),
+      parsePath: ({ identifier }) => identifiersOf({ identifier: identifier?.replace(/\.svg$/, '') }),
       respond: ({ path, query }) => respondWithImage(path, metric, withDefaultLogo(query)),
       respondToError: (error, query) => respondToError(error, metric, withDefaultLogo(query)),
     });
@@ -69,7 +73,7 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       query: RETIRED_JSON_QUERY,
       returns: 'RetiredBadge',
       example: ({ channelId }) => `/youtube/channel/${metric}/${channelId}.json`,
-      parsePath: refsOf,
+      parsePath: identifiersOf,
       async respond({ path, query }) {
         const { channel, badge, outcome } = await load(path, metric);
         const { label = badge.label, color = badge.color } = query;
@@ -93,7 +97,7 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       query: BADGE_QUERY,
       returns: 'Badge',
       example: ({ channelId }) => `/api/badge/${channelId}`,
-      parsePath: refsOf,
+      parsePath: identifiersOf,
       async respond({ path, query }) {
         const { badge, outcome, cacheMs } = await load(path, query.metric);
         const cacheSeconds = Math.round(cacheMs / 1000);
@@ -115,7 +119,7 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       returns: 'BadgeImage',
       responseMs: BADGE_IMAGE_MS,
       example: ({ channelId }) => `/api/badge/${channelId}.svg`,
-      parsePath: refsOf,
+      parsePath: identifiersOf,
       respond: ({ path, query: { metric, ...appearance } }) => respondWithImage(path, metric, appearance),
       respondToError: (error, { metric, ...appearance }) => respondToError(error, metric, appearance),
     }),
@@ -131,7 +135,7 @@ function withDefaultLogo(appearance: BadgeAppearance): BadgeAppearance {
   return { ...appearance, logo: appearance.logo ?? (appearance.style === 'social' ? 'youtube' : 'none') };
 }
 
-function refsOf({ identifier = '' }: PathParameters): readonly ChannelRef[] {
+function identifiersOf({ identifier = '' }: PathParameters): readonly Identifier[] {
   const [id = '', extension] = identifier.split('.', 2);
   if (extension === undefined || !isChannelId(id)) return parseBareIdentifier(identifier);
   throw new AppError('invalid_parameter', 'A badge is an SVG image (/api/badge/{id}.svg) or JSON (no extension).');

@@ -1,7 +1,7 @@
 import type { BatchResult, ChannelBatches } from '../../channels/channel-batches.ts';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import { AppError } from '../../domain/errors.ts';
-import { type ChannelRef, findHandle, findIdentifier } from '../../domain/identifier.ts';
+import { findHandle, findIdentifier, type Identifier } from '../../domain/identifier.ts';
 import { quoted } from '../../lib/printable.ts';
 import { InvalidIdentifier } from '../request/advice.ts';
 import { defineEndpoint, type Endpoint, type RequestContext } from '../request/context.ts';
@@ -24,10 +24,10 @@ export function channelBatchRoute({ channelBatches, urlForm }: ChannelBatchRoute
   }
 
   /** In the order of the request. */
-  async function getResults(identifiers: readonly string[]): Promise<BatchResult[]> {
-    const read = identifiers.map(readIdentifier);
-    const found = await channelBatches.getChannels(read.flatMap((ref) => (ref instanceof AppError ? [] : [ref])));
-    return read.map((ref) => (ref instanceof AppError ? ref : (found.shift() as BatchResult)));
+  async function getResults(texts: readonly string[]): Promise<BatchResult[]> {
+    const read = texts.map(readIdentifier);
+    const found = await channelBatches.getChannels(read.flatMap((item) => (item instanceof AppError ? [] : [item])));
+    return read.map((item) => (item instanceof AppError ? item : (found.shift() as BatchResult)));
   }
 
   return defineEndpoint({
@@ -58,9 +58,9 @@ export function channelBatchRoute({ channelBatches, urlForm }: ChannelBatchRoute
 }
 
 /** The error concerns this item only. */
-function readIdentifier(identifier: string): ChannelRef | InvalidIdentifier {
-  const ref = identifier.startsWith('@') ? findHandle(identifier) : findIdentifier(identifier, 'id');
-  return ref ?? new InvalidIdentifier(identifier, `${quoted(identifier)} is neither a channel ID nor an @handle.`);
+function readIdentifier(text: string): Identifier | InvalidIdentifier {
+  const identifier = text.startsWith('@') ? findHandle(text) : findIdentifier(text, 'id');
+  return identifier ?? new InvalidIdentifier(text, `${quoted(text)} is neither a channel ID nor an @handle.`);
 }
 
 /** The shortest remaining time of all results. `no-store` after a failure, because the next request may get more. */

@@ -1,7 +1,7 @@
 import type { ExampleChannel } from '../../channels/examples.ts';
 import { AppError } from '../../domain/errors.ts';
 import { FORMAT_NAMES, type Format, findFormat, formatRow } from '../../domain/formats.ts';
-import { type ChannelRef, channelIdRef, isChannelId, refsOfBareIdentifier } from '../../domain/identifier.ts';
+import { type Identifier, identifierOfId, identifiersOfBareName, isChannelId } from '../../domain/identifier.ts';
 import { isVariant, MAX_PADDED_SQUARE_PX, VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Image, ImageRequest, ImageService } from '../../images/image-service.ts';
 import { quoted } from '../../lib/printable.ts';
@@ -43,10 +43,11 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint[] {
     assertAgree('type', path.variant, type);
     assertAgree('format', path.format, queryFormat);
     assertPaddable(query);
-    const isPlainHandle = context.endpoint?.url === SHORT_URL && path.refs[0]?.kind === 'handle' && type === undefined;
+    const isPlainHandle =
+      context.endpoint?.url === SHORT_URL && path.identifiers[0]?.kind === 'handle' && type === undefined;
     if (isPlainHandle && context.isNegotiated && acceptsOnlyJson(accept)) return undefined;
     return {
-      refs: path.refs,
+      identifiers: path.identifiers,
       variant: path.variant ?? type ?? 'default',
       formats: format === undefined ? acceptedFormats(isNegotiating ? accept : undefined) : [format],
       ...appearance,
@@ -55,7 +56,7 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint[] {
 
   async function respond({ path, query }: { path: ImagePath; query: ImageQuery }, context: RequestContext) {
     const request = readRequest(path, query, context);
-    if (request === undefined) return recordResponse(options, path.refs, context.base);
+    if (request === undefined) return recordResponse(options, path.identifiers, context.base);
     const image = await channelImages.getImage(request);
     const withoutBody = responseWithoutBody(image);
     return { ...withoutBody, complete: () => encode(image, withoutBody, context) };
@@ -179,7 +180,7 @@ function assertAgree(parameter: string, inPath: string | undefined, inQuery: str
 
 /** What the path of an image says. Query parameters can complete it. */
 interface ImagePath {
-  readonly refs: readonly ChannelRef[];
+  readonly identifiers: readonly Identifier[];
   readonly variant: Variant | undefined;
   readonly format: Format | undefined;
 }
@@ -193,10 +194,10 @@ function parseBannerPath({ identifier = '', variant: segment }: PathParameters):
   const { variant, format } = parseVariantSegment(segment);
   const named = splitChannelIdExtension(identifier);
   if (named !== undefined && variant === undefined) {
-    if (named.format !== undefined) return { refs: named.refs, variant, format: named.format };
+    if (named.format !== undefined) return { identifiers: named.identifiers, variant, format: named.format };
     throw new AppError('invalid_parameter', `The extension is not one of ${FORMAT_NAMES.join(', ')}.`);
   }
-  return { refs: parseBareIdentifier(identifier), variant, format };
+  return { identifiers: parseBareIdentifier(identifier), variant, format };
 }
 
 /**
@@ -208,11 +209,11 @@ function parseBannerPath({ identifier = '', variant: segment }: PathParameters):
 function parseShortPath({ identifier = '', variant: segment }: PathParameters): ImagePath {
   const isAlone = segment === undefined;
   const named = isAlone ? splitChannelIdExtension(identifier) : undefined;
-  if (named?.format !== undefined) return { refs: named.refs, variant: undefined, format: named.format };
+  if (named?.format !== undefined) return { identifiers: named.identifiers, variant: undefined, format: named.format };
   const isName = isAlone ? isChannelId(identifier) || identifier.startsWith('@') : identifier !== RESERVED_SEGMENT;
-  const refs = isName ? refsOfBareIdentifier(identifier) : [];
-  if (refs.length === 0) throw routeNotFound(isAlone ? `/${identifier}` : `/${identifier}/${segment}`);
-  return { refs, ...parseVariantSegment(segment) };
+  const identifiers = isName ? identifiersOfBareName(identifier) : [];
+  if (identifiers.length === 0) throw routeNotFound(isAlone ? `/${identifier}` : `/${identifier}/${segment}`);
+  return { identifiers, ...parseVariantSegment(segment) };
 }
 
 /** Paths below `/api/` are endpoints of the service, never channel names. */
@@ -231,7 +232,7 @@ function parseVariantSegment(segment: string | undefined): Pick<ImagePath, 'vari
 
 const CHANNEL_ID_WITH_EXTENSION = /^(UC[A-Za-z0-9_-]{22})\.(.*)$/;
 
-function splitChannelIdExtension(identifier: string): Pick<ImagePath, 'refs' | 'format'> | undefined {
+function splitChannelIdExtension(identifier: string): Pick<ImagePath, 'identifiers' | 'format'> | undefined {
   const [, id, extension = ''] = CHANNEL_ID_WITH_EXTENSION.exec(identifier) ?? [];
-  return id === undefined ? undefined : { refs: [channelIdRef(id)], format: findFormat(extension) };
+  return id === undefined ? undefined : { identifiers: [identifierOfId(id)], format: findFormat(extension) };
 }

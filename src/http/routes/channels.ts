@@ -2,12 +2,12 @@ import type { ChannelService } from '../../channels/channels.ts';
 import { recordPathOf, searchPathOf } from '../../channels/examples.ts';
 import type { SearchService } from '../../channels/search.ts';
 import {
-  type ChannelRef,
   findIdentifier,
+  type Identifier,
   type IdentifierKind,
+  identifiersOfBareName,
+  identifiersOfCustomName,
   isChannelId,
-  refsOfBareIdentifier,
-  refsOfCustomName,
 } from '../../domain/identifier.ts';
 import { quoted } from '../../lib/printable.ts';
 import { InvalidIdentifier } from '../request/advice.ts';
@@ -19,13 +19,13 @@ export interface ChannelRouteOptions extends ImageUrlStyle {
   readonly channels: ChannelService;
 }
 
-/** The response with the record of the first reference that leads to a channel. */
+/** The response with the record of the first identifier that leads to a channel. */
 export async function recordResponse(
   { channels, urlForm }: ChannelRouteOptions,
-  refs: readonly ChannelRef[],
+  identifiers: readonly Identifier[],
   base: string,
 ): Promise<PublicResponse> {
-  const { channel, outcome } = await channels.getChannel(refs);
+  const { channel, outcome } = await channels.getChannel(identifiers);
   return jsonResponse(outcome, recordOf(channel, base, { urlForm }));
 }
 
@@ -41,7 +41,7 @@ export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
   const record = { tag: 'channels', returns: 'Record' } as const;
 
   /** Reads the path of a channel page. A preflight gets no error of its identifier. */
-  function respondTo(read: (identifier: string) => readonly ChannelRef[]): Endpoint['respond'] {
+  function respondTo(read: (identifier: string) => readonly Identifier[]): Endpoint['respond'] {
     return (_request, { pathParameters, base }) => recordResponse(options, read(pathParameters.identifier ?? ''), base);
   }
 
@@ -113,9 +113,9 @@ export function searchRoute(options: ImageUrlStyle & { readonly searches: Search
   });
 }
 
-function parseCustomName(name: string): ChannelRef[] {
-  const refs = isChannelId(name) ? [] : refsOfCustomName(name);
-  if (refs.length > 0) return refs;
+function parseCustomName(name: string): Identifier[] {
+  const identifiers = isChannelId(name) ? [] : identifiersOfCustomName(name);
+  if (identifiers.length > 0) return identifiers;
   throw new InvalidIdentifier(name, `${quoted(name)} can be neither a custom name nor a handle.`);
 }
 
@@ -124,9 +124,9 @@ function parseCustomName(name: string): ChannelRef[] {
  *
  * @throws InvalidIdentifier
  */
-export function parseBareIdentifier(text: string): readonly ChannelRef[] {
-  const refs = refsOfBareIdentifier(text);
-  if (refs.length > 0) return refs;
+export function parseBareIdentifier(text: string): readonly Identifier[] {
+  const identifiers = identifiersOfBareName(text);
+  if (identifiers.length > 0) return identifiers;
   const forms = 'neither a channel ID ("UC" and 22 characters), nor an @handle, nor a user name';
   throw new InvalidIdentifier(text, `${quoted(text)} is ${forms}.`);
 }
@@ -138,9 +138,9 @@ type RecordType = Exclude<IdentifierKind, 'custom'>;
  *
  * @throws InvalidIdentifier
  */
-function parseIdentifier(text: string, kind: RecordType): readonly ChannelRef[] {
-  const ref = findIdentifier(text, kind);
-  if (ref !== undefined) return [ref];
+function parseIdentifier(text: string, kind: RecordType): readonly Identifier[] {
+  const identifier = findIdentifier(text, kind);
+  if (identifier !== undefined) return [identifier];
   throw new InvalidIdentifier(text, `${quoted(text)} is not ${FORMS[kind]}`);
 }
 

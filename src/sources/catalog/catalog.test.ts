@@ -5,7 +5,7 @@ import { catalogLine, writeCatalog } from '../../../test/helpers/catalog.ts';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
-import { channelIdRef } from '../../domain/identifier.ts';
+import { identifierOfId } from '../../domain/identifier.ts';
 import { type Catalog, openCatalog } from './catalog.ts';
 
 let dataDir: string;
@@ -23,7 +23,7 @@ async function openWith(...lines: readonly string[]): Promise<Catalog> {
 }
 
 async function titleOf(catalog: Catalog, number: number) {
-  return (await catalog.find(channelIdRef(numberedChannelId(number))))?.title;
+  return (await catalog.find(identifierOfId(numberedChannelId(number))))?.title;
 }
 
 const titlesFound = async (catalog: Catalog, query: string) =>

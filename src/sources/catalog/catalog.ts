@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { type CatalogImage, type Channel, hitOf, type SearchHit } from '../../domain/channel.ts';
-import type { ChannelRef } from '../../domain/identifier.ts';
+import type { Identifier } from '../../domain/identifier.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { CatalogUnusableError, channelFileOf, readChannelFile } from './channel-file.ts';
 import { findImage, imagesDirOf, readImage, stateOf } from './files.ts';
@@ -28,7 +28,7 @@ interface CatalogOptions {
  */
 export interface Catalog {
   /** The channel; `undefined` if the catalog does not have it. */
-  find(ref: ChannelRef): Promise<Channel | undefined>;
+  find(identifier: Identifier): Promise<Channel | undefined>;
   /** Channels that match, best first, at most `limit`. */
   search(query: string, limit: number): Promise<readonly SearchHit[]>;
   /** The first channels of the file. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors.ts';
-import { type ChannelRef, comparable } from '../../domain/identifier.ts';
+import { comparable, type Identifier } from '../../domain/identifier.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient } from '../../lib/http/http-client.ts';
 import type { SourceGates } from '../gates.ts';
@@ -59,18 +59,21 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
     return list;
   }
 
-  async function loadChannel(ref: Pick<ChannelRef, 'kind' | 'value'>, load: LoadOptions): Promise<LoadedChannel> {
-    const filter = FILTERS[ref.kind];
+  async function loadChannel(
+    identifier: Pick<Identifier, 'kind' | 'value'>,
+    load: LoadOptions,
+  ): Promise<LoadedChannel> {
+    const filter = FILTERS[identifier.kind];
     if (filter === undefined) {
       throw new AppError('upstream_unavailable', 'The official API cannot look up custom names.', {
         scope: 'inconclusive',
       });
     }
-    const key = `${ref.kind} ${ref.value}`;
-    const list = await call('channels', key, { part: CHANNEL_PARTS, [filter]: ref.value }, load);
+    const key = `${identifier.kind} ${identifier.value}`;
+    const list = await call('channels', key, { part: CHANNEL_PARTS, [filter]: identifier.value }, load);
     // The API sends an empty or an absent list.
     if (list.items === 0) throw channelNotFound('an empty list');
-    const channel = list.found.find(({ channelId }) => ref.kind !== 'id' || channelId === ref.value);
+    const channel = list.found.find(({ channelId }) => identifier.kind !== 'id' || channelId === identifier.value);
     if (channel === undefined) throw invalidResponse('another channel, or one without an ID or a title');
     return { channel, isComplete: true, missing: [] };
   }
@@ -79,8 +82,8 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
     name: 'youtube-data-api',
     origin,
 
-    async resolve(ref, load) {
-      const loaded = await loadChannel(ref, load);
+    async resolve(identifier, load) {
+      const loaded = await loadChannel(identifier, load);
       return { channelId: loaded.channel.channelId, loaded };
     },
 

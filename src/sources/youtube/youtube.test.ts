@@ -7,7 +7,7 @@ import {
   respondWithJson,
   respondWithStatus,
 } from '../../../test/helpers/fake-upstream.ts';
-import { handleRef } from '../../../test/helpers/handle.ts';
+import { handleIdentifier } from '../../../test/helpers/handle.ts';
 import { jsonResponse, OWN_RESPONSES, ownResponse, readResponses } from '../../../test/helpers/replay-responses.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
 import {
@@ -55,7 +55,7 @@ it('requests have a language, a country and a field mask, and name pages of the 
     expect(headers).toMatchObject({ cookie: 'SOCS=CAE=', 'accept-language': 'en-US,en;q=0.9' });
   }
   expect(replay.callsTo('browse')[0]?.path).toContain('$fields=header,metadata,');
-  await source.resolve(handleRef('BELLROCKLIGHT'), { signal });
+  await source.resolve(handleIdentifier('BELLROCKLIGHT'), { signal });
   expect(replay.callsTo('resolve')[0]?.body?.url).toBe('https://www.youtube.com/@BELLROCKLIGHT');
 });
 
@@ -154,7 +154,7 @@ it('a handle that YouTube’s resolver loses is found by one search for this ver
     replay.misbehave('resolve', NOT_FOUND);
     const primaryContents = { sectionListRenderer: { contents: [{ itemSectionRenderer: { contents } }] } };
     replay.misbehave('search', respondWithJson({ contents: { twoColumnSearchResultsRenderer: { primaryContents } } }));
-    return lost.resolve(handleRef('Vilebrequin'), { signal });
+    return lost.resolve(handleIdentifier('Vilebrequin'), { signal });
   };
   const other = channelRenderer('UCreplayOther00000000001', '@vilebrequin2');
   const channelId = 'UCreplayVilebrequin00001';

@@ -1,6 +1,6 @@
 import type { SearchHit } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
-import { type ChannelRef, findHandle, isChannelId } from '../../domain/identifier.ts';
+import { findHandle, type Identifier, isChannelId } from '../../domain/identifier.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withDeadline, withinMs } from '../../lib/deadlines.ts';
 import type { HttpClient } from '../../lib/http/http-client.ts';
@@ -122,11 +122,11 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
   return {
     name: 'youtube',
     origin,
-    async resolve(ref, { signal }) {
-      const channelId = await resolvePage(innertube, pageUrl(ref), signal);
-      const isSearched = channelId === undefined && searchesForLostHandles && ref.kind === 'handle';
-      const found = isSearched ? await searchForHandle(innertube, ref, signal) : channelId;
-      if (found === undefined) throw inconclusive(NOT_KNOWN, ref.value);
+    async resolve(identifier, { signal }) {
+      const channelId = await resolvePage(innertube, pageUrl(identifier), signal);
+      const isSearched = channelId === undefined && searchesForLostHandles && identifier.kind === 'handle';
+      const found = isSearched ? await searchForHandle(innertube, identifier, signal) : channelId;
+      if (found === undefined) throw inconclusive(NOT_KNOWN, identifier.value);
       return { channelId: found };
     },
     getChannel: loadChannel,
@@ -184,14 +184,14 @@ async function resolvePage(
 }
 
 /** The channel with this very handle among the hits of one search. */
-async function searchForHandle(innertube: Innertube, { key, value }: ChannelRef, signal: AbortSignal) {
+async function searchForHandle(innertube: Innertube, { key, value }: Identifier, signal: AbortSignal) {
   const hits = await searchChannels(innertube, `@${value}`, signal);
   return hits.find(({ customUrl }) => findHandle(customUrl ?? '')?.key === key)?.channelId;
 }
 
-const PAGES: Record<ChannelRef['kind'], string> = { id: 'channel/', handle: '@', username: 'user/', custom: 'c/' };
+const PAGES: Record<Identifier['kind'], string> = { id: 'channel/', handle: '@', username: 'user/', custom: 'c/' };
 
-function pageUrl({ kind, value }: ChannelRef): string {
+function pageUrl({ kind, value }: Identifier): string {
   return `${YOUTUBE_WEB}/${PAGES[kind]}${encodeURIComponent(value)}`;
 }
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { countLoaded, factOf, hasBrowser, usePlayground, visitPlayground } from './browser.ts';
 
 /* Lookups, images and the address of the playground. */
@@ -30,6 +30,21 @@ describe.skipIf(!hasBrowser)('the first page of the playground', () => {
     await expect.poll(() => countLoaded(page, '#hero-image')).toBe(1);
     await page.getByRole('button', { name: 'Copy URL' }).click();
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(url);
+  });
+
+  test('weighs less than 70 KB without its images', async () => {
+    const context = await used.browser.newContext();
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const sizes: Promise<number>[] = [];
+    page.on('requestfinished', (request) => {
+      if (request.url().endsWith('.webp')) return;
+      sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+    });
+    await page.goto(`${used.service.consoleOrigin}/playground/`, { waitUntil: 'networkidle' });
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(70_000);
   });
 });
 

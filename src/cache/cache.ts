@@ -95,7 +95,7 @@ export interface Cache<V> {
 
 export function createCache<V>({ policy, store, maxMemoryBytes, clock, onDamaged }: CacheOptions): Cache<V> {
   const memory = createMemoryCache<Entry<V>>({ maxBytes: maxMemoryBytes, sizeOf: ({ bytes }) => bytes });
-  /** Bounded by the calls to upstream that may wait. */
+  /** Bounded by the calls to YouTube that may wait. */
   const loads = new Map<string, Promise<Entry<V>>>();
   const failures = createFailedKeys({ clock });
   let order = 0;

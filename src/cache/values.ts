@@ -5,7 +5,7 @@ import type { Size } from '../domain/variants.ts';
 import { isJsonObject } from '../lib/json.ts';
 import type { Cache } from './cache.ts';
 
-/** The cached value of a channel ID: the record, or the ID that upstream redirects to. */
+/** The cached value of a channel ID: the record, or the ID that YouTube redirects to. */
 export type RecordOrRedirect = StoredRecord | Redirect;
 
 interface Redirect {
@@ -15,7 +15,7 @@ interface Redirect {
 export interface StoredRecord extends KnownChannel {
   /** Milliseconds since 1970. */
   readonly loadedAtMs: number;
-  /** When upstream last sent the fields that it did not send this time, milliseconds since 1970. */
+  /** When YouTube last sent the fields that it did not send this time, milliseconds since 1970. */
   readonly lastSeenAtMs: Partial<Readonly<Record<keyof Channel, number>>>;
 }
 

@@ -38,7 +38,7 @@ export interface CachedChannels {
 
 /** After this time, a record whose About panel was lost is loaded again. */
 const INCOMPLETE_FRESH_MS = 60_000;
-/** How long a field that upstream no longer sends keeps its last good value. */
+/** How long a field that YouTube no longer sends keeps its last good value. */
 const LOST_FIELD_MS = 24 * 3_600_000;
 
 export function createCachedChannels(options: CachedChannelsOptions): CachedChannels {
@@ -91,7 +91,7 @@ export function createCachedChannels(options: CachedChannelsOptions): CachedChan
   }
 
   /**
-   * Whether the channel still has a name that upstream no longer resolves. That may be a mistake of upstream, so the channel's
+   * Whether the channel still has a name that YouTube no longer resolves. That may be a mistake of YouTube’s, so the channel's
    * own record decides. Records have no user names and custom names, and a channel never loses these.
    *
    * @throws AppError if the record cannot be loaded
@@ -142,7 +142,7 @@ function recordIn(value: RecordOrRedirect | null | undefined): StoredRecord | un
   return value && 'channel' in value ? value : undefined;
 }
 
-/** The new record, with the last good values of the fields that upstream did not send. */
+/** The new record, with the last good values of the fields that YouTube did not send. */
 function keepLastGood(
   { channel, missing, feed }: LoadedChannel,
   known: StoredRecord | undefined,

@@ -44,7 +44,7 @@ const MAX_MOVES = 3;
 export interface ChannelService {
   /**
    * Finds the record of the first identifier that is a channel. The next identifier is tried only after a definite "no such
-   * channel": after a failure of upstream it could be another channel.
+   * channel": after a failure of YouTube it could be another channel.
    *
    * A cached record is at most an hour old, or stale when the sources fail or take longer than the soft timeout.
    *

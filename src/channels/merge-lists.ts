@@ -10,7 +10,7 @@ interface SearchOutcome {
 /**
  * Joins lists that are found in parallel, in their order, no channel twice.
  *
- * @throws every error but failures of upstream
+ * @throws every error but failures of YouTube
  */
 export async function mergeLists(lists: readonly Promise<readonly SearchHit[]>[]): Promise<SearchOutcome> {
   const results = await Promise.all(lists.map((list) => valueOrError(list)));

@@ -66,7 +66,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     return hits.filter(({ channelId }) => !channels.isBlocked(channelId));
   }
 
-  /** The channel that the query names, if any. Rejects if upstream fails. */
+  /** The channel that the query names, if any. Rejects if YouTube fails. */
   async function findNamed(identifiers: readonly Identifier[]): Promise<NamedChannel> {
     if (identifiers.length === 0) return { hits: [] };
     try {

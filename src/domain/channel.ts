@@ -1,7 +1,7 @@
 /**
  * The original of an image as plain data: the location of its bytes, and their key.
  *
- * `key` changes when the image changes: a source derives it from the upstream URL without its size options, the catalog
+ * `key` changes when the image changes: a source derives it from YouTube’s URL without its size options, the catalog
  * from the file's size and time.
  */
 export type OriginalRef = RemoteImage | CatalogImage;
@@ -50,7 +50,7 @@ export interface Channel {
   /** The title as one line, made by `plainTitle`. */
   readonly title: string;
   readonly description: string | null;
-  /** The handle with its leading `@`, in upstream's letter case. */
+  /** The handle with its leading `@`, in YouTube’s letter case. */
   readonly customUrl: string | null;
   /** `YYYY-MM-DDThh:mm:ssZ`. */
   readonly publishedAt: string | null;

@@ -17,10 +17,10 @@ export const ERROR_CODES = [
   'request_too_large',
   'rate_limited',
   'channel_blocked',
-  /** The upstream response is unusable: no JSON, no channel, no image. */
+  /** YouTube’s response is unusable: no JSON, no channel, no image. */
   'upstream_invalid',
   /**
-   * Upstream is unavailable: refused, DNS, blocked (429, captcha, consent), breaker open, call budget used up. Or an
+   * YouTube is unavailable: refused, DNS, blocked (429, captcha, consent), breaker open, call budget used up. Or an
    * image of the catalog cannot be read.
    */
   'upstream_unavailable',
@@ -33,11 +33,11 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /**
- * What a failure of upstream concerns:
- * - `upstream`: every request to that upstream (no connection, 429, 5xx, captcha)
+ * What a failure of YouTube concerns:
+ * - `upstream`: every request of this kind (no connection, 429, 5xx, captcha)
  * - `key`: only the requested channel, name, query or image (an unreadable response)
- * - `inconclusive`: only the requested key, as upstream explained in a readable response ("not available in your country"). The
- *   request fails, but the upstream works.
+ * - `inconclusive`: only the requested key, as YouTube explained in a readable response ("not available in your country"). The
+ *   request fails, but YouTube works.
  */
 type FailureScope = 'upstream' | 'key' | 'inconclusive';
 
@@ -96,24 +96,24 @@ export async function valueOrError<T>(value: T | Promise<T>): Promise<T | AppErr
 const UPSTREAM_FAILURES = ['upstream_unavailable', 'upstream_timeout', 'upstream_invalid', 'overloaded'] as const;
 
 /**
- * True if upstream gave no usable response. It says nothing about the channel, so it replaces no stored value.
+ * True if YouTube gave no usable response. It says nothing about the channel, so it replaces no stored value.
  * `overloaded`: an original that was downloaded but could not be decoded for lack of capacity.
  */
 export function isUpstreamFailure(error: unknown): error is AppError {
   return error instanceof AppError && (UPSTREAM_FAILURES as readonly ErrorCode[]).includes(error.code);
 }
 
-/** True for a failure of upstream that says nothing about other keys of the same upstream. */
+/** True for a failure of YouTube that says nothing about other keys. */
 export function isKeyFailure(error: unknown): error is AppError {
   return isUpstreamFailure(error) && error.scope !== 'upstream';
 }
 
-/** True for a key failure that upstream explained in a readable response. */
+/** True for a key failure that YouTube explained in a readable response. */
 export function isInconclusive(error: unknown): error is AppError {
   return isUpstreamFailure(error) && error.scope === 'inconclusive';
 }
 
-/** The failure of upstream that a response names if there are several: unavailable before time-out before invalid. */
+/** The failure of YouTube that a response names if there are several: unavailable before time-out before invalid. */
 export function clearestError(errors: readonly AppError[]): AppError | undefined {
   return UPSTREAM_FAILURES.flatMap((code) => errors.filter((error) => error.code === code))[0];
 }

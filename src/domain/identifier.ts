@@ -1,7 +1,7 @@
 /** `custom`: the legacy `/c/NAME`, which YouTube may give to another channel than the handle or user name of the same letters. */
 export type IdentifierKind = 'id' | 'handle' | 'username' | 'custom';
 
-/** An identifier of a channel in a request. `value` has the form for upstream. `key` is the same for equal identifiers. */
+/** An identifier of a channel in a request. `value` has the form for YouTube. `key` is the same for equal identifiers. */
 export interface Identifier {
   readonly kind: IdentifierKind;
   readonly value: string;

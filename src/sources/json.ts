@@ -10,7 +10,7 @@ export function isHtml(body: Buffer): boolean {
   return /^\s*<(?:!doctype\s+html|html)\b/i.test(body.subarray(0, 64).toString('utf8'));
 }
 
-/** Upstream nests 40 levels at most. */
+/** YouTube nests 40 levels at most. */
 const MAX_DEPTH = 100;
 /** A complete channel page has 100,000 objects and lists. */
 const MAX_VISITED = 500_000;
@@ -68,7 +68,7 @@ export function commonTextOf(texts: readonly (string | undefined)[]): string | u
 
 /**
  * All values at a dotted path, in document order; `*` means every element of a list. A step that is missing or has
- * another type yields nothing, because upstream renames and removes parts at any time.
+ * another type yields nothing, because YouTube renames and removes parts at any time.
  */
 export function valuesAt(root: unknown, path: string): unknown[] {
   return path.split('.').reduce((values, step) => values.flatMap((value) => valuesOf(value, step)), [root]);

@@ -12,7 +12,7 @@ interface SourceDeps {
   readonly userAgent: string;
   /** The gates of a source, which send calls with this client. */
   readonly gatesOf: (source: string, http: HttpClient) => SourceGates;
-  /** Called for every field of every record that is read from upstream responses. */
+  /** Called for every field of every record that is read from responses of YouTube. */
   readonly onField: (source: string, field: keyof Channel, result: FieldResult) => void;
 }
 

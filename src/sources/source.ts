@@ -3,7 +3,7 @@ import { AppError, errorCodeOf } from '../domain/errors.ts';
 import type { Identifier } from '../domain/identifier.ts';
 import type { ClientVersionState } from '../domain/source-status.ts';
 
-/** One HTTP request to an upstream API, with its body. */
+/** One HTTP request to a YouTube API, with its body. */
 export const UPSTREAM_CALL_MS = 5_000;
 
 export interface LoadOptions {
@@ -17,7 +17,7 @@ export interface ChannelOptions extends LoadOptions {
 }
 
 export interface Resolution {
-  /** The canonical channel ID. It differs from the requested ID if upstream redirects. */
+  /** The canonical channel ID. It differs from the requested ID if YouTube redirects. */
   readonly channelId: string;
   /** Set if the lookup returned the complete record, which then need not be loaded again. */
   readonly loaded?: LoadedChannel;
@@ -56,7 +56,7 @@ export interface ChannelSource {
   close(): Promise<void>;
 }
 
-/** The definite answer of a source that has no such channel. @param cause what its upstream said, for the log */
+/** The definite answer of a source that has no such channel. @param cause what YouTube said, for the log */
 export function channelNotFound(cause: string): AppError {
   return new AppError('channel_not_found', 'There is no such channel.', { cause: new Error(cause) });
 }
@@ -85,7 +85,7 @@ export async function loadFirst(
   throw notFound;
 }
 
-/** What the responses of an upstream say about one field of a channel. */
+/** What the responses say about one field of a channel. */
 export type FieldResult =
   | { readonly state: 'found'; readonly value: unknown; readonly path: string }
   /** There is a value, in an unknown form. */

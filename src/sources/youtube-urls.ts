@@ -35,7 +35,7 @@ export function parseHandle(text: string): string | undefined {
 const DEFAULT_AVATAR_PATH = '/a/default-user';
 
 /**
- * Options for the whole image: `s0` is the uploaded original; the second one is used by upstream's own pages. Without
+ * Options for the whole image: `s0` is the uploaded original; the second one is used by YouTube’s own pages. Without
  * options the image service sends a smaller copy.
  */
 const WHOLE_IMAGE: Readonly<Record<ImageKind, readonly string[]>> = {

@@ -52,7 +52,7 @@ async function loadAboutOfPage(innertube: Innertube, page: PageReading, channelI
   return innertube.browseAbout(channelId, undefined, signal);
 }
 
-/** The result of the work; `lost` if upstream gave no usable response, unless `signal` was aborted. */
+/** The result of the work; `lost` if YouTube gave no usable response, unless `signal` was aborted. */
 export async function valueOrLost<T>(work: Promise<T>, signal: AbortSignal): Promise<T | 'lost'> {
   try {
     return await work;
@@ -63,7 +63,7 @@ export async function valueOrLost<T>(work: Promise<T>, signal: AbortSignal): Pro
 }
 
 /*
- * A token is a message of Protocol Buffers (protobuf.dev/programming-guides/encoding), as found in upstream's pages
+ * A token is a message of Protocol Buffers (protobuf.dev/programming-guides/encoding), as found in YouTube’s pages
  * (2023-11 to 2026-07): 80226972: { 2: channel ID, 3: parameters }. The parameters are 110: { 3: { 19: { 1: panel ID } } }.
  * Both IDs have a fixed length, so the tags and lengths around them are constant.
  */

@@ -9,7 +9,7 @@ export const COUNTRY_CODES: readonly string[] = (
   'TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW'
 ).split(' ');
 
-/** English names that upstream uses or used, or that ISO 3166-1 has, and that are missing from the Unicode names (CLDR). */
+/** English names that YouTube uses or used, or that ISO 3166-1 has, and that are missing from the Unicode names (CLDR). */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   BN: ['Brunei Darussalam'],
   BO: ['Bolivia, Plurinational State of'],

@@ -48,7 +48,7 @@ function isOfPage({ page }: FeedValues, { title, publishedAt }: Channel): boolea
 const START_CHARACTERS = 500;
 
 /**
- * What a feed says about its channel: upstream writes it before the entries, each of which has a title and a time of its own.
+ * What a feed says about its channel: YouTube writes it before the entries, each of which has a title and a time of its own.
  * `undefined` for another document, and for a part of a feed.
  */
 export function readFeed(xml: string): FeedReading | undefined {

@@ -10,7 +10,7 @@ export function readInitialData(html: Uint8Array): JsonObject | undefined {
   const start = START.exec(text);
   if (start === null) return undefined;
   const from = start.index + start[0].length;
-  // Upstream escapes "<" in texts.
+  // YouTube escapes "<" in texts.
   const end = text.indexOf(END, from);
   const script = text.slice(from, end === -1 ? undefined : end).trimEnd();
   return parseJsonObject(Buffer.from(script.endsWith(';') ? script.slice(0, -1) : script));

@@ -9,9 +9,9 @@ import { textOf } from './texts.ts';
 export interface PageReading {
   /** The objects of one channel. */
   readonly readings: readonly Reading[];
-  /** The ID that they name. It differs from the requested one if upstream redirects. */
+  /** The ID that they name. It differs from the requested one if YouTube redirects. */
   readonly channelId: string | undefined;
-  /** Other channels to which upstream redirects. */
+  /** Other channels to which YouTube redirects. */
   readonly redirects: readonly string[];
   /** The URL or path of a redirect that names no channel ID, such as `/@handle`. */
   readonly redirectUrl: string | undefined;

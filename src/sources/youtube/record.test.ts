@@ -73,7 +73,7 @@ describe('a header', () => {
     buildRecord(ID, readPage({ metadata, header }), [])?.channel ?? expect.fail('no record');
 
   it.each([
-    // Marks for the direction of text, as upstream writes joined texts (2026-03).
+    // Marks for the direction of text, as YouTube writes joined texts (2026-03).
     [['\u200e\u2068@a\u2069 • \u20681.2K subscribers\u2069'], { customUrl: '@a', subscriberCount: '1200' }],
     [['@日本語', 'No videos'], { customUrl: '@日本語', subscriberCount: null, videoCount: '0' }],
     [['1 234 subscribers', '12 B video'], { customUrl: null, subscriberCount: null, videoCount: null }],

@@ -9,7 +9,7 @@ import { type CountNoun, parseCount, partsOf, textOf } from './texts.ts';
 /** The parts that may have the list. Items are found anywhere in them. */
 const PARTS = ['contents', 'onResponseReceivedCommands'];
 
-/** Upstream sends twenty results. */
+/** YouTube sends twenty results. */
 const MAX_HITS = 100;
 
 /** The content of a page of search results: plain data of bounded size. */
@@ -23,9 +23,9 @@ export function readSearchPage(body: JsonObject) {
   }
   const saysNothingFound = texts.some((text) => NOTHING_FOUND.test(text));
   return {
-    /** False if the page has no list, not even an empty one, and upstream does not say that it has found nothing. */
+    /** False if the page has no list, not even an empty one, and YouTube does not say that it has found nothing. */
     isResult: lists > 0 || saysNothingFound || body.estimatedResults === '0',
-    /** True if there are items, and none of them can be read, and upstream does not say that it has found nothing. */
+    /** True if there are items, and none of them can be read, and YouTube does not say that it has found nothing. */
     isUnreadable: hits.size === 0 && channels.length + unknown > 0 && !saysNothingFound,
     hits: [...hits.values()],
   };
@@ -108,7 +108,7 @@ function parseRenderer(renderer: object): SearchHit | undefined {
 }
 
 /**
- * The two count fields contain what upstream shows in their place: since 2022-11 the handle is in `subscriberCountText` and
+ * The two count fields contain what YouTube shows in their place: since 2022-11 the handle is in `subscriberCountText` and
  * the subscribers are in `videoCountText`, where "- Topic" channels have their videos.
  */
 const COUNTS = ['subscriberCountText', 'videoCountText'];
@@ -129,7 +129,7 @@ function parseLockup(lockup: object): SearchHit | undefined {
   });
 }
 
-/** Upstream sends three parts. */
+/** YouTube sends three parts. */
 const MAX_PARTS = 20;
 
 /** The values of a result as they are in a response: `page` is the path of the channel's page, `texts` are handle and counts. */

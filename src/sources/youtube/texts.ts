@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../lib/json.ts';
 import { valuesAt } from '../json.ts';
 
-/** A text in any of upstream's forms: a string, `{simpleText}`, `{content}` or `{runs: [{text}]}`. */
+/** A text in any of YouTube’s forms: a string, `{simpleText}`, `{content}` or `{runs: [{text}]}`. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (!isJsonObject(value)) return undefined;

@@ -3,7 +3,6 @@ import { DatabaseSync } from 'node:sqlite';
 import type { ServiceProcess } from '../helpers/process.ts';
 
 interface LogLine {
-  readonly part?: string;
   readonly kind?: string;
   readonly reason?: string;
   readonly msg: string;

@@ -104,7 +104,7 @@ test.each(['/proc/pennant', '/proc/pennant/data', '/dev/null/data'])(
     expect(JSON.parse(line)).toEqual({
       level: 40,
       time: expect.any(String),
-      part: 'cache',
+      condition: 'cache',
       reason: expect.stringMatching(/^\S+cache\.db: E(?:NOENT|NOTDIR): .*, mkdir '\S+'$/),
       msg: 'cache: cannot be used',
     });

@@ -50,7 +50,7 @@ function statuses(responses: readonly { readonly status: number }[]): Record<num
 /** The log lines about Redis from info on: level and message. */
 function reportedLines({ lines }: Instance): (readonly [number, string])[] {
   return lines
-    .filter(({ part, level }) => part === 'redis' && level >= 30)
+    .filter(({ condition, level }) => condition === 'redis' && level >= 30)
     .map(({ level, msg }) => [level, msg] as const);
 }
 

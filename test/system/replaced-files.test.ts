@@ -45,7 +45,7 @@ test('an encoder that cannot be loaded gives one log line until it is usable aga
   expect(await problem()).toBe('none');
 
   const lines = service.output().split('\n');
-  expect(lines.filter((line) => line.includes('"part":"encoder"'))).toEqual([
+  expect(lines.filter((line) => line.includes('"condition":"encoder"'))).toEqual([
     expect.stringMatching(/"level":40.*"msg":"encoder: cannot be loaded \(/),
     expect.stringMatching(/"level":30.*"msg":"encoder works again"/),
   ]);

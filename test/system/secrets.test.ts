@@ -86,7 +86,7 @@ test.skipIf(!findRedisServer())('no secret is in a log, a response or a file whi
   expect(await service.ended).toBe(0);
 
   expect(service.output()).toContain('source failed');
-  expect(service.output()).toContain('"part":"redis"');
+  expect(service.output()).toContain('"condition":"redis"');
   expectNoSecretIn('the log', service.output());
   expectNoSecretIn('the data directory', await contentsBelow(directory));
 });

@@ -43,7 +43,8 @@ export interface Originals {
   /**
    * Returns the bytes of an original that `get` has found. Loads them again if they are not stored.
    *
-   * @throws AppError `upstream_…` if they cannot be loaded, or have changed
+   * @throws AppError `upstream_…` if they cannot be loaded or have changed. The next `get` then loads the original anew. If that
+   * has failed already, its failure is thrown
    */
   read(channel: Channel, kind: ImageKind, found: Cached<OriginalInfo>): Promise<Buffer>;
 }
@@ -123,6 +124,12 @@ export function createOriginals(options: OriginalsOptions): Originals {
     return undefined;
   }
 
+  async function makeStale(key: string, storedAtMs: number): Promise<void> {
+    const current = await cache.getCached(key);
+    // No record names this version.
+    if (current?.storedAtMs === storedAtMs) cache.put(key, { value: current.value, version: '' });
+  }
+
   async function examine(
     channelId: string,
     ref: OriginalRef,
@@ -152,18 +159,16 @@ export function createOriginals(options: OriginalsOptions): Originals {
       return cache.get(originalKey(channel.channelId, kind), submitLoad, lookup);
     },
 
-    async read(channel, kind, { value: { digest }, storedAtMs }) {
+    async read(channel, kind, { value: { digest }, storedAtMs, outcome, failure }) {
       const { channelId } = channel;
       const ref = refOf(channel, kind);
       const stored = ref.kind === 'remote' ? await images.get(idOf(channelId, digest)) : undefined;
       if (stored !== undefined) return stored;
       const bytes = await fetchSame(ref, digest);
       if (bytes === undefined) {
-        const key = originalKey(channelId, kind);
-        const current = await cache.getCached(key);
-        // No record names this version, so that the next request loads the original anew.
-        if (current?.storedAtMs === storedAtMs) cache.put(key, { value: current.value, version: '' });
-        throw justChanged();
+        // A stale one is loaded anew without this, and would last for another week.
+        if (outcome.kind !== 'stale') await makeStale(originalKey(channelId, kind), storedAtMs);
+        throw failure ?? justChanged();
       }
       if (ref.kind === 'remote') images.put(idOf(channelId, digest), bytes);
       return bytes;

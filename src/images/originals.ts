@@ -60,7 +60,6 @@ export function createOriginals(options: OriginalsOptions): Originals {
     refusal: () =>
       new AppError('overloaded', 'Too many images are being loaded at the moment.', { retryAfterMs: 5_000 }),
   });
-  // An original of 16 MiB is in memory three times while an encoder inspects it.
   for (let loader = 0; loader < LOADS_AT_ONCE; loader += 1) void loadInTurn();
   addBoundGauges(metrics, 'pennant_waiting_originals', 'originals that wait to be loaded', () => ({
     entries: waitingLoads.size,
@@ -84,14 +83,14 @@ export function createOriginals(options: OriginalsOptions): Originals {
     encoder.warmUp();
     const { channelId } = channel;
     const ref = refOf(channel, kind);
-    const bytes = await fetchBytes(ref);
+    const digest = await store(channelId, ref);
     try {
-      return await examine(channelId, ref, bytes, previous);
+      return await inspect(channelId, ref, digest, previous);
     } catch (error) {
       const [nextSize] = nextSizesOf(ref);
       // Too many pixels, or damaged. The next size may be neither.
       if (errorCodeOf(error) !== 'upstream_invalid' || nextSize === undefined) throw error;
-      return examine(channelId, ref, await fetchBytes(nextSize), previous);
+      return inspect(channelId, nextSize, await store(channelId, nextSize), previous);
     }
   }
 
@@ -124,26 +123,46 @@ export function createOriginals(options: OriginalsOptions): Originals {
     return undefined;
   }
 
-  async function makeStale(key: string, storedAtMs: number): Promise<void> {
-    const current = await cache.getCached(key);
-    // No record names this version.
-    if (current?.storedAtMs === storedAtMs) cache.put(key, { value: current.value, version: '' });
-  }
-
-  async function examine(
-    channelId: string,
-    ref: OriginalRef,
-    bytes: Buffer,
-    previous: OriginalInfo | undefined,
-  ): Promise<Loaded<OriginalInfo>> {
+  /** Loads and stores an original. Returns its digest only: what waits for an encoder holds no bytes. */
+  async function store(channelId: string, ref: OriginalRef): Promise<string> {
+    const bytes = await fetchBytes(ref);
     const digest = await digestOf(bytes);
     if (ref.kind === 'remote') images.put(idOf(channelId, digest), bytes);
+    return digest;
+  }
+
+  /** The original with this digest, which is loaded again if it is not stored. @throws AppError also if it has changed */
+  async function readSame(channelId: string, ref: OriginalRef, digest: string): Promise<Buffer> {
+    const id = idOf(channelId, digest);
+    const stored = ref.kind === 'remote' ? await images.get(id) : undefined;
+    if (stored !== undefined) return stored;
+    const bytes = await fetchSame(ref, digest);
+    if (bytes === undefined) throw new OriginalChanged();
+    if (ref.kind === 'remote') images.put(id, bytes);
+    return bytes;
+  }
+
+  async function inspect(
+    channelId: string,
+    ref: OriginalRef,
+    digest: string,
+    previous: OriginalInfo | undefined,
+  ): Promise<Loaded<OriginalInfo>> {
     if (previous?.digest === digest) return { value: previous, version: ref.key };
-    const { width, height, format, hasTransparency } = await encoder.inspect(bytes, NEVER_ABORTED);
+    const { width, height, format, hasTransparency } = await encoder.inspect(
+      () => readSame(channelId, ref, digest),
+      NEVER_ABORTED,
+    );
     return {
       value: { digest, firstStoredAtMs: clock.now(), width, height, format, hasTransparency },
       version: ref.key,
     };
+  }
+
+  /** Makes the metadata stale, unless they are others meanwhile: no record names this version. */
+  async function makeStale(key: string, storedAtMs: number): Promise<void> {
+    const current = await cache.getCached(key);
+    if (current?.storedAtMs === storedAtMs) cache.put(key, { value: current.value, version: '' });
   }
 
   return {
@@ -161,17 +180,14 @@ export function createOriginals(options: OriginalsOptions): Originals {
 
     async read(channel, kind, { value: { digest }, storedAtMs, outcome, failure }) {
       const { channelId } = channel;
-      const ref = refOf(channel, kind);
-      const stored = ref.kind === 'remote' ? await images.get(idOf(channelId, digest)) : undefined;
-      if (stored !== undefined) return stored;
-      const bytes = await fetchSame(ref, digest);
-      if (bytes === undefined) {
+      try {
+        return await readSame(channelId, refOf(channel, kind), digest);
+      } catch (error) {
+        if (!(error instanceof OriginalChanged)) throw error;
         // A stale one is loaded anew without this, and would last for another week.
         if (outcome.kind !== 'stale') await makeStale(originalKey(channelId, kind), storedAtMs);
-        throw failure ?? justChanged();
+        throw failure ?? error;
       }
-      if (ref.kind === 'remote') images.put(idOf(channelId, digest), bytes);
-      return bytes;
     },
   };
 }
@@ -180,8 +196,10 @@ function idOf(channelId: string, digest: string): ImageId {
   return { channelId, key: `original/${channelId}/${digest}`, isOriginal: true };
 }
 
-function justChanged(): AppError {
-  return new AppError('upstream_unavailable', 'The image has just changed. Try again.', { retryAfterMs: 1_000 });
+class OriginalChanged extends AppError {
+  constructor() {
+    super('upstream_unavailable', 'The image has just changed. Try again.', { retryAfterMs: 1_000 });
+  }
 }
 
 function refOf(channel: Channel, kind: ImageKind): OriginalRef {

@@ -31,7 +31,7 @@ async function start(options: EncoderOptions = {}) {
       if (event.kind === 'started') started.push(event.pid);
     },
   });
-  await encoder.inspect(bytes, NEVER_ABORTED);
+  await encoder.inspect(async () => bytes, NEVER_ABORTED);
   return { pid: started[0], started };
 }
 
@@ -61,8 +61,8 @@ describe('an encoder process', () => {
       // Either the library reports an error, or the process ends.
       const refusal = { code: expect.stringMatching(/^(?:upstream_invalid|overloaded)$/) };
       for (let round = 0; round < 3; round += 1) {
-        await expect(encoder.inspect(large, NEVER_ABORTED)).rejects.toMatchObject(refusal);
-        expect(await encoder.inspect(bytes, NEVER_ABORTED)).toMatchObject({ width: 64 });
+        await expect(encoder.inspect(async () => large, NEVER_ABORTED)).rejects.toMatchObject(refusal);
+        expect(await encoder.inspect(async () => bytes, NEVER_ABORTED)).toMatchObject({ width: 64 });
         // A new process, because the library may keep the memory of a failed task.
         expect(started.length).toBeGreaterThan(round + 1);
       }

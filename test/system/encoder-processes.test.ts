@@ -56,7 +56,7 @@ describe('an encoder process', () => {
   it('that dies during an encode is replaced, and the job is repeated', async () => {
     const { encoder, started, endings } = start();
     const result = encoder.encode(await slowJob(SECONDS), NEVER_ABORTED);
-    const waiting = encoder.inspect(bytes, NEVER_ABORTED);
+    const waiting = encoder.inspect(async () => bytes, NEVER_ABORTED);
     await untilEncoding(started);
     process.kill(started[0] ?? 0, 'SIGKILL');
     expect((await result).length).toBeGreaterThan(1_000);
@@ -72,11 +72,11 @@ describe('an encoder process', () => {
         if (event.kind === 'started' && event.pid !== undefined && isVictim.now) process.kill(event.pid, 'SIGKILL');
       },
     });
-    await expect(encoder.inspect(bytes, NEVER_ABORTED)).rejects.toMatchObject({ code: 'overloaded' });
+    await expect(encoder.inspect(async () => bytes, NEVER_ABORTED)).rejects.toMatchObject({ code: 'overloaded' });
     isVictim.now = false;
     expect(endings().slice(0, 2)).toEqual(['crash', 'crash']);
     await vi.waitFor(
-      async () => expect(await encoder.inspect(bytes, NEVER_ABORTED)).toMatchObject({ width: 64 }),
+      async () => expect(await encoder.inspect(async () => bytes, NEVER_ABORTED)).toMatchObject({ width: 64 }),
       WAIT,
     );
   });
@@ -85,14 +85,14 @@ describe('an encoder process', () => {
     const { encoder, clock, started, endings } = start();
     encoder.warmUp();
     clock.advance(ENCODER_IDLE_MS - 1);
-    await encoder.inspect(bytes, NEVER_ABORTED);
+    await encoder.inspect(async () => bytes, NEVER_ABORTED);
     clock.advance(ENCODER_IDLE_MS - 1);
     expect(encoder.stats().processes).toBe(1);
     clock.advance(1);
     expect(encoder.stats()).toMatchObject({ processes: 0, restarts: 0 });
     await expect.poll(endings).toEqual(['idle']);
     expect(await cpuTicks(started[0])).toBeUndefined();
-    expect(await encoder.inspect(bytes, NEVER_ABORTED)).toMatchObject({ width: 64 });
+    expect(await encoder.inspect(async () => bytes, NEVER_ABORTED)).toMatchObject({ width: 64 });
     expect(started).toHaveLength(2);
   });
 

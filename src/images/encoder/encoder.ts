@@ -35,14 +35,14 @@ export interface EncoderOptions extends Partial<SlotOptions> {
  *
  * `inspect` and `encode` reject with `AppError` `overloaded` if the queue is full, or if a job waits in it for too long, misses
  * its deadline (`validForMs`: a minute), or crashes two processes; with `upstream_invalid` if the original cannot be decoded,
- * which may be for lack of memory. `encode` also rejects with the error of `readOriginal`, and with `upstream_timeout` if that
- * takes too long. Everything else is a bug.
+ * which may be for lack of memory; with the error of `readOriginal`, or with `upstream_timeout` if that takes too long. Everything
+ * else is a bug.
  */
 export interface Encoder {
   /** The version of the image library, as hex digits. Another version may encode the same job as other bytes. */
   readonly libraryVersion: string;
   /** Reads the properties of an original, and decodes enough of it to notice missing data. */
-  inspect(original: Buffer, signal: AbortSignal): Promise<ImageInfo>;
+  inspect(readOriginal: Job['readOriginal'], signal: AbortSignal): Promise<ImageInfo>;
   encode(job: EncodeJob, signal: AbortSignal): Promise<Buffer>;
   stats(): EncoderStats;
   /** Starts a process before the first task. */
@@ -101,8 +101,8 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
 
   return {
     libraryVersion: readLibraryVersion(),
-    async inspect(original, signal) {
-      return (await submit({ readOriginal: async () => original, options: undefined }, signal)) as ImageInfo;
+    async inspect(readOriginal, signal) {
+      return (await submit({ readOriginal, options: undefined }, signal)) as ImageInfo;
     },
     async encode({ readOriginal, ...options }, signal) {
       return (await submit({ readOriginal, options }, signal)) as Buffer;

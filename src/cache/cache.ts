@@ -35,6 +35,8 @@ export interface Cached<V> {
   readonly outcome: CacheOutcome;
   /** When it was loaded (wall clock). */
   readonly storedAtMs: number;
+  /** False if another instance may have purged it: no new value is made from it. */
+  readonly isConfirmed: boolean;
   /** Why a stale value is returned, if its reload has failed. */
   readonly failure?: AppError;
 }
@@ -230,7 +232,8 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onDamaged
     // A value of another version, or an unconfirmed one, is stale at any age.
     const ttlMs = outcome.kind === 'stale' ? Math.min(leftMs, -1_000) : leftMs;
     const isStored = entry.isStored && (outcome.kind === 'miss' || outcome.kind === 'refreshed');
-    return { value: entry.value, outcome: { ...outcome, ttlMs, isStored }, storedAtMs: entry.storedAtMs };
+    const { value, storedAtMs, isConfirmed } = entry;
+    return { value, outcome: { ...outcome, ttlMs, isStored }, storedAtMs, isConfirmed };
   }
 
   /** A lookup that memory alone cannot serve. */

@@ -75,7 +75,7 @@ export function createCachedChannels(options: CachedChannelsOptions): CachedChan
     const key = channelKey(loaded.channel.channelId);
     const known = await records.getCached(key);
     const isFresh = known?.outcome.kind === 'hit' && recordIn(known.value) !== undefined;
-    if (!isFresh) records.put(key, prepareRecord(loaded, known?.value));
+    if (!isFresh) records.put(key, prepareRecord(loaded, known?.isConfirmed === true ? known.value : undefined));
   }
 
   /** @param previous the channel to which the name led before */

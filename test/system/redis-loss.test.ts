@@ -119,6 +119,20 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect([picture.text, await see(second)]).toEqual([current[1], current]);
   });
 
+  test('no value from before a purge at one instance is in the next record that another one loads', async () => {
+    const [first, second] = [await startInstance(), await startInstance()];
+    await second.get(`/channel/${ID}`);
+    await untilStored(2);
+    expect((await first.purge(ID)).status).toBe(200);
+    source.avatar = null;
+    isSourceDown = true;
+    second.clock.advance(COMPARE_MS);
+    expect((await second.getLater(`/channel/${ID}`)).text).toContain('type=avatar');
+    isSourceDown = false;
+    const byHandle = await second.getLater(`/api/channel/${HELD_HANDLE}?type=handle`);
+    expect(byHandle.json()).toMatchObject({ title: 'old title', avatarUrl: null });
+  });
+
   test('a purge forgets the channel here while Redis is away, and says what it has not removed', async () => {
     const instance = await startInstance();
     await instance.get(`/channel/${ID}`);

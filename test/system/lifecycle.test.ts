@@ -1,3 +1,8 @@
+import { spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { childrenOf, isRunning, type ServiceProcess, startService, startServiceForTest } from '../helpers/process.ts';
@@ -113,3 +118,23 @@ test.each(['/proc/pennant', '/proc/pennant/data', '/dev/null/data'])(
     expect(await service.ended).toBe(0);
   },
 );
+
+const canReplaceResolvers = process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
+
+test.skipIf(!canReplaceResolvers)('stops while the name server of the machine is silent', async () => {
+  const silent = createSocket('udp4').bind(53, '127.0.77.1');
+  onTestFinished(() => void silent.close());
+  await once(silent, 'listening');
+  const asked = once(silent, 'message');
+  const directory = await createTemporaryDirectory();
+  const file = join(directory, 'resolv.conf');
+  // A question ends after five minutes: much later than the test.
+  await writeFile(file, 'nameserver 127.0.77.1\noptions timeout:30 attempts:5\n');
+  const replaced = ['unshare', '-m', 'sh', '-c', `mount --bind ${file} /etc/resolv.conf && exec "$0" "$@"`];
+  const service = await start(directory, replaced, { SOURCES: 'youtube' });
+  const response = fetch(`${service.base}/api/channel/${SAMPLE}`).catch(() => undefined);
+  await asked;
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toBe(0);
+  await response;
+});

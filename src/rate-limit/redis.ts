@@ -8,7 +8,8 @@ import type { SharedRateLimiter } from './fallback.ts';
  *
  * If the clock is set back, the script uses the newest time in the log until the clock has caught up. If it is set back by
  * more than the window, the log is emptied, so that the client is not refused for too long. A log that this script cannot
- * have written is emptied, too: another type, an entry that is not a time, times that are not in order, or more entries than the limit allows.
+ * have written is emptied, too: another type, an entry that is not a time, times that are not in order, or more entries than the
+ * limit allows.
  */
 const DECIDE = createRedisScript(`
 local log, requests, window_ms = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])

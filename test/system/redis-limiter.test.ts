@@ -105,6 +105,26 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(instances.map(({ connection }) => connection.stats().isUsable)).toEqual([true, true, true]);
   });
 
+  test.each([
+    ['a text', ['SET', 'text']],
+    ['a set', ['SADD', 'item']],
+    ['a list of texts', ['RPUSH', ...Array(10).fill('text')]],
+    ['a list of texts instead of numbers', ['RPUSH', ...Array(10).fill('nan')]],
+    ['a list that ends in a text', ['RPUSH', '1', 'text']],
+    ['a list with a text behind old times', ['RPUSH', '1', 'text', ...Array(8).fill('1')]],
+    ['times that are not in order', ['RPUSH', ...Array(9).fill('9'.repeat(300)), '1']],
+    ['more times than are allowed', ['RPUSH', ...Array(1_000).fill('1')]],
+  ])('begins a new log when a key holds %s, and reports it', async (_what, [command = '', ...items]) => {
+    let refused = 0;
+    const [connection] = connections as [RedisConnection];
+    const limiter = createRedisRateLimiter({ connection, onRefused: () => (refused += 1) });
+    const limit = { requests: 10, windowMs: HOUR_MS };
+    await server.command(command, `pennant:limit1:10/${HOUR_MS}:192.0.2.1`, ...items);
+    expect(await limiter.hit('192.0.2.1', limit)).toMatchObject({ isAllowed: true, remaining: 9 });
+    expect(await limiter.hit('192.0.2.1', limit)).toMatchObject({ isAllowed: true, remaining: 8 });
+    expect(refused).toBe(1);
+  });
+
   test('uses the clock of Redis, and a log expires with its newest request', async () => {
     const limiter = createRedisRateLimiter({ connection: connections[0] as RedisConnection });
     const limit = { requests: 2, windowMs: HOUR_MS };

@@ -70,12 +70,8 @@ export function createUpstreams(options: UpstreamsOptions) {
     });
 
   /** The state of each source and of the image hosts. */
-  const states = (): readonly SourceReading[] => [
-    ...sources.map(({ name, clientVersion }) => {
-      return { name, conditions: gates.conditionsOf(name), clientVersion: clientVersion?.() };
-    }),
-    { name: IMAGE_SOURCE, conditions: gates.conditionsOf(IMAGE_SOURCE) },
-  ];
+  const states = (): readonly SourceReading[] =>
+    [...sources.map(({ name }) => name), IMAGE_SOURCE].map((name) => ({ name, conditions: gates.conditionsOf(name) }));
 
   return {
     sources,

@@ -12,9 +12,3 @@ export interface Condition {
   /** Of an open breaker. */
   readonly cause?: FailureCause;
 }
-
-/** The version of YouTube's web client that calls to YouTube contain. */
-export interface ClientVersionState {
-  readonly version: string;
-  readonly origin: 'built-in' | 'learned';
-}

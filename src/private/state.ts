@@ -1,4 +1,4 @@
-import { type ClientVersionState, type Condition, IMAGE_SOURCE } from '../domain/source-status.ts';
+import { type Condition, IMAGE_SOURCE } from '../domain/source-status.ts';
 import type { EncoderStats } from '../images/encoder/encoder.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { readTotals, type Totals } from './totals.ts';
@@ -18,7 +18,6 @@ export interface SourceReading {
   readonly name: string;
   /** Its open breakers. */
   readonly conditions: readonly Condition[];
-  readonly clientVersion?: ClientVersionState | undefined;
 }
 
 /** A setting in force. */

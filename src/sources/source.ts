@@ -1,7 +1,6 @@
 import type { Channel, FeedValues, KnownChannel, SearchHit } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import type { Identifier } from '../domain/identifier.ts';
-import type { ClientVersionState } from '../domain/source-status.ts';
 
 /** One HTTP request to a YouTube API, with its body. */
 export const UPSTREAM_CALL_MS = 5_000;
@@ -51,8 +50,6 @@ export interface ChannelSource {
    * choose their number; otherwise there may be more.
    */
   search(query: string, limit: number, options: LoadOptions): Promise<readonly SearchHit[]>;
-  /** The operator sees it in the console. */
-  clientVersion?(): ClientVersionState;
   close(): Promise<void>;
 }
 

@@ -5,7 +5,6 @@ import { formatCount } from '../parts/numbers.ts';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 
-const VERSION_ORIGINS = { 'built-in': 'built in', learned: 'learned from YouTube' };
 /** Outcomes of a call that do not count as failures. */
 const GOOD_OUTCOMES = new Set(['found', 'channel_not_found', 'image_not_found', 'inconclusive']);
 const COLUMNS = [
@@ -27,12 +26,10 @@ export function Sources({ state: { sources, totals } }: { state: ConsoleState })
   return (
     <Card id="sources" heading="Calls to YouTube since the start">
       <Table columns={COLUMNS} rows={rows} />
-      {counted.map(({ source: { name, clientVersion }, failed }) => (
+      {counted.map(({ source: { name }, failed }) => (
         <p key={name} class="muted">
           {failed.length > 0 &&
-            `Failures of ${name}: ${failed.map(([outcome, count]) => `${formatCount(count)} ${outcome}`).join(', ')}. `}
-          {clientVersion &&
-            `YouTube client version: ${clientVersion.version} (${VERSION_ORIGINS[clientVersion.origin]}).`}
+            `Failures of ${name}: ${failed.map(([outcome, count]) => `${formatCount(count)} ${outcome}`).join(', ')}.`}
         </p>
       ))}
     </Card>

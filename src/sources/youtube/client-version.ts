@@ -1,5 +1,4 @@
 import { AppError, valueOrError } from '../../domain/errors.ts';
-import type { ClientVersionState } from '../../domain/source-status.ts';
 import { NEVER_ABORTED } from '../../lib/deadlines.ts';
 import type { Gate } from '../../lib/http/gate.ts';
 import { type ApiResponse, judgeServiceWorker } from './judge.ts';
@@ -18,12 +17,13 @@ export const PAGE_HEADERS = {
 } as const;
 
 /** How a call names YouTube's web client. */
-export interface WebClient extends ClientVersionState {
+export interface WebClient {
+  readonly version: string;
   /** Sent with the version in the body. YouTube rejects old versions with HTTP 400 only if they are in headers (2026-07). */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const BUILT_IN: WebClient = { version: BUILT_IN_CLIENT_VERSION, origin: 'built-in', headers: {} };
+const BUILT_IN: WebClient = { version: BUILT_IN_CLIENT_VERSION, headers: {} };
 
 interface ClientVersionOptions {
   /** The gate of records. */
@@ -52,12 +52,11 @@ export function createClientVersion(options: ClientVersionOptions) {
         return response;
       }
       const headers = { 'x-youtube-client-name': '1', 'x-youtube-client-version': version };
-      const learned: WebClient = { version, origin: 'learned', headers };
+      const learned: WebClient = { version, headers };
       const repeated = await call(learned);
       if (repeated.status === 200 || repeated.status === 404) client = learned;
       return repeated;
     },
-    state: (): ClientVersionState => ({ version: client.version, origin: client.origin }),
   };
 }
 

@@ -111,7 +111,6 @@ export function createInnertube({ origin, gateOf }: InnertubeOptions) {
   }
 
   return {
-    clientVersion: clientVersion.state,
     browseChannel(key: string, part: 'whole' | 'masked', signal: AbortSignal) {
       const endpoint = part === 'whole' ? 'browse?' : `browse?$fields=${CHANNEL_FIELD_MASK}&`;
       const request = { key, endpoint, parameters: { browseId: key } };

@@ -132,8 +132,6 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     getChannel: loadChannel,
     search: (query, _limit, { signal }) => searchChannels(innertube, query, signal),
 
-    clientVersion: innertube.clientVersion,
-
     close: () => http.close(),
   } satisfies ChannelSource;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../lib/json.ts';
+import { isJsonObject } from '../lib/json.ts';
 
 /** True for HTML and XML. */
 export function isMarkup(body: Buffer): boolean {
@@ -14,40 +14,28 @@ export function isHtml(body: Buffer): boolean {
 const MAX_DEPTH = 100;
 /** A complete channel page has 100,000 objects and lists. */
 const MAX_VISITED = 500_000;
-/** The longest name in recordings of 2021 to 2026 has 54 characters. */
-const MAX_NAME_CHARACTERS = 80;
 
 /**
  * Visits a value and all objects and lists inside it, in document order, as long as `enter` returns true for the outer
- * one. Takes linear time. Values that are nested too deeply, those at names that are too long, and those after the first 500,000
- * are not visited.
+ * one. Takes linear time. Values that are nested too deeply and those after the first 500,000 are not visited.
  *
  * @param enter gets an object or a list, and the member name at which it is (`undefined` for elements of lists)
  */
 export function walk(root: unknown, enter: (value: object, name: string | undefined) => boolean): void {
-  const pending: { readonly value: unknown; readonly name: string | undefined; readonly depth: number }[] = [
-    { value: root, name: undefined, depth: 0 },
-  ];
-  for (let visited = 0; visited < MAX_VISITED; ) {
+  const pending: { readonly value: object; readonly name: string | undefined; readonly depth: number }[] = [];
+  const add = (value: unknown, name: string | undefined, depth: number) => {
+    if (typeof value === 'object' && value !== null) pending.push({ value, name, depth });
+  };
+  add(root, undefined, 0);
+  for (let visited = 0; visited < MAX_VISITED; visited += 1) {
     const next = pending.pop();
     if (next === undefined) return;
     const { value, name, depth } = next;
-    if (typeof value !== 'object' || value === null) continue;
-    visited += 1;
     if (!enter(value, name) || depth === MAX_DEPTH) continue;
-    const names = Array.isArray(value) ? undefined : namesIn(value);
-    const values: readonly unknown[] = Array.isArray(value) ? value : [];
-    for (let index = (names ?? values).length - 1; index >= 0; index -= 1) {
-      const innerName = names?.[index];
-      const inner = innerName === undefined ? values[index] : (value as JsonObject)[innerName];
-      if (typeof inner === 'object') pending.push({ value: inner, name: innerName, depth: depth + 1 });
-    }
+    // The first one is taken next.
+    if (Array.isArray(value)) for (const element of value.toReversed()) add(element, undefined, depth + 1);
+    else for (const [innerName, inner] of Object.entries(value).reverse()) add(inner, innerName, depth + 1);
   }
-}
-
-/** The names of an object's members, without those that are too long to be names. */
-export function namesIn(object: object): string[] {
-  return Object.keys(object).filter((name) => name.length <= MAX_NAME_CHARACTERS);
 }
 
 /** All values of members with this name, at any depth (`walk`). */

@@ -21,23 +21,12 @@ export const isFeed: Filter = ({ request }) => request.url.includes('/feeds/');
 
 /** The responses of an index in one common form. */
 export function readIndexedResponses(directory: string): IndexedResponse[] {
-  const responses = readResponses(directory).map(withHandleThatCanBeOne).map(withCount);
-  return responses.map((response) => withTokenOfFirstPage(response, responses));
+  return readResponses(directory).map(withHandleThatCanBeOne).map(withCount);
 }
 
 function withCount(response: IndexedResponse): IndexedResponse {
   const { channels: count, ...expected } = response.expected as ExpectedValues;
   return count === undefined ? response : { ...response, expected: { ...expected, count } };
-}
-
-/** A later page may name the search that it belongs to instead of the token that led to it. */
-function withTokenOfFirstPage(response: IndexedResponse, responses: readonly IndexedResponse[]): IndexedResponse {
-  const [, query] = /^of search "(.*)"$/.exec(String(response.request.body?.continuation)) ?? [];
-  const firstPage = responses.find(({ request }) => query !== undefined && request.body?.query === query);
-  const [, continuation] = /"continuationCommand":\s*\{\s*"token":\s*"([^"]+)"/.exec(firstPage?.text ?? '') ?? [];
-  return continuation === undefined
-    ? response
-    : { ...response, request: { ...response.request, body: { continuation } } };
 }
 
 /** Only this response about the channel, because there may be responses in layouts of several years. */

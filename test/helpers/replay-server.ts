@@ -140,10 +140,7 @@ const MATCHERS: Partial<Record<ReplayRoute, (response: ReplayResponse, call: Rep
   },
   resolve: ({ request }, { body }) =>
     typeof request.body?.url === 'string' && comparablePage(request.body.url) === comparablePage(String(body?.url)),
-  search: ({ request }, { body }) =>
-    body?.continuation === undefined
-      ? request.body?.query !== undefined && request.body.query === body?.query
-      : request.body?.query === undefined && request.body?.continuation === body.continuation,
+  search: ({ request }, { body }) => request.body?.query !== undefined && request.body.query === body?.query,
   feed: ({ request, text: xml }, { path }) => {
     const channelId = new URL(path, 'http://replay').searchParams.get('channel_id');
     return request.url.includes('/feeds/videos.xml') && channelId !== null && xml.includes(`/channel/${channelId}"`);

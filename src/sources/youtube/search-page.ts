@@ -1,98 +1,51 @@
 import type { SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { commonTextOf, firstAt, namesIn, valuesAt, valuesNamed, walk } from '../json.ts';
+import { commonTextOf, firstAt, valuesAt, valuesNamed, walk } from '../json.ts';
 import { textWithin } from '../text-limits.ts';
 import { avatarOfHit, parseHandle } from '../youtube-urls.ts';
 import { type CountNoun, parseCount, partsOf, textOf } from './texts.ts';
 
-/** The parts that may have the list. Items are found anywhere in them. */
-const PARTS = ['contents', 'onResponseReceivedCommands'];
-
 /** YouTube sends twenty results. */
 const MAX_HITS = 100;
 
-/** The content of a page of search results: plain data of bounded size. */
-export function readSearchPage(body: JsonObject) {
-  const parts = PARTS.filter((part) => Object.hasOwn(body, part)).map((part) => body[part]);
-  const { lists, channels, texts, unknown } = findItems(parts);
+/**
+ * The channels on a page of search results: plain data of bounded size. `undefined` if no channel can be read, although YouTube
+ * neither sends an empty list nor says that it has found nothing: its results may have a new form.
+ */
+export function readSearchPage({ contents, estimatedResults }: JsonObject): SearchHit[] | undefined {
   const hits = new Map<string, SearchHit>();
-  for (const channel of channels) {
-    const hit = parseRenderer(channel) ?? parseLockup(channel);
+  const messages: string[] = [];
+  let lists = 0;
+  let elements = 0;
+  walk(contents, (value, name) => {
+    if (Array.isArray(value)) lists += 1;
+    else if (name === undefined && value !== contents && !Object.hasOwn(value, SECTION)) elements += 1;
+    if (name !== undefined && MESSAGE.test(name)) messages.push(...textsOfMessage(value));
+    const hit = parseItem(value, name);
     if (hit !== undefined && hits.size < MAX_HITS && !hits.has(hit.channelId)) hits.set(hit.channelId, hit);
-  }
-  const saysNothingFound = texts.some((text) => NOTHING_FOUND.test(text));
-  return {
-    /** False if the page has no list, not even an empty one, and YouTube does not say that it has found nothing. */
-    isResult: lists > 0 || saysNothingFound || body.estimatedResults === '0',
-    /** True if there are items, and none of them can be read, and YouTube does not say that it has found nothing. */
-    isUnreadable: hits.size === 0 && channels.length + unknown > 0 && !saysNothingFound,
-    hits: [...hits.values()],
-  };
+    return true;
+  });
+  const isEmptyList = lists > 0 && elements === 0;
+  const saysNothingFound = estimatedResults === '0' || messages.some((text) => NOTHING_FOUND.test(text));
+  return hits.size > 0 || isEmptyList || saysNothingFound ? [...hits.values()] : undefined;
 }
 
+/** A part of the list, which has a list itself. */
+const SECTION = 'itemSectionRenderer';
+
+const MESSAGE = /^(?:\w*message|backgroundPromo|emptyState)(?:Renderer|ViewModel)$/i;
 /** "No results found", "No results for …", "… did not match any channels". */
 const NOTHING_FOUND = /\bno results\b|\bdid not match any\b/i;
-const END_OF_LIST = /\bno more results\b/i;
-const MESSAGE_TEXTS = ['text', 'title', 'bodyText'];
-const MESSAGE = /^(?:\w*message|backgroundPromo|emptyState)(?:Renderer|ViewModel)$/i;
 
-/** Elements of a page's lists that are not results. */
-const CONTAINERS = ['itemSectionRenderer', 'appendContinuationItemsAction'];
-/** Results, remarks and tokens of next pages, which are no channels. What is inside them is not read. */
-const OTHER_ITEM =
-  /^(?:continuationItem|adSlot|promoted\w*|searchPyv|didYouMean|showingResultsFor|includingResultsFor|searchSubMenu|horizontalCardList|video|playlist|radio|movie|show|reelItem|shortsLockup)(?:Renderer|ViewModel)$|^adsControlFlow/;
-
-/** Items in shelves may be channels. */
-const SHELF = /[sS]helf/;
-
-/** Finds the items of a search: channels in either form, what its messages say, and the number of unknown items. */
-function findItems(parts: readonly unknown[]) {
-  const found = { lists: 0, channels: [] as object[], texts: [] as string[], unknown: 0 };
-
-  /** True for an item whose inner values are needed too. */
-  function noteItem(value: object, name: string): boolean {
-    if (name === 'channelRenderer' || (name === 'lockupViewModel' && isChannelLockup(value)))
-      found.channels.push(value);
-    if (MESSAGE.test(name)) noteMessage(value);
-    return !isItem(name) && !OTHER_ITEM.test(name);
-  }
-
-  function noteMessage(message: object): void {
-    const texts = MESSAGE_TEXTS.map((part) => textOf(firstAt(message, part)) ?? '');
-    found.texts.push(...texts);
-    if (!texts.some((text) => NOTHING_FOUND.test(text) || END_OF_LIST.test(text))) found.unknown += 1;
-  }
-
-  for (const part of parts) {
-    walk(part, (value, name) => {
-      if (Array.isArray(value)) found.lists += 1;
-      else if (name === undefined && value !== part && !isKnownElement(value)) found.unknown += 1;
-      return name === undefined || noteItem(value, name);
-    });
-  }
-  return found;
+function textsOfMessage(message: object): string[] {
+  return ['text', 'title', 'bodyText'].map((part) => textOf(firstAt(message, part)) ?? '');
 }
 
-function isKnownElement(element: object): boolean {
-  const isPartOfText = typeof firstAt(element, 'text') === 'string';
-  return isPartOfText || namesIn(element).some(isKnownName);
-}
-
-function isKnownName(name: string): boolean {
-  return isItem(name) || OTHER_ITEM.test(name) || CONTAINERS.includes(name) || SHELF.test(name);
-}
-
-function isItem(name: string): boolean {
-  return name === 'channelRenderer' || name === 'lockupViewModel' || MESSAGE.test(name);
-}
-
-/** True for channels, and for lockups that may be channels because they have no type or no ID. */
-function isChannelLockup(lockup: object): boolean {
-  const type = firstAt(lockup, 'contentType');
-  const id = firstAt(lockup, 'contentId');
-  const isOther = typeof type === 'string' && type !== 'LOCKUP_CONTENT_TYPE_CHANNEL';
-  return !isOther || typeof id !== 'string' || isChannelId(id);
+/** The channel in an item of either form. Playlists have the second one too, without the ID of a channel. */
+function parseItem(item: object, name: string | undefined): SearchHit | undefined {
+  if (name === 'channelRenderer') return parseRenderer(item);
+  return name === 'lockupViewModel' ? parseLockup(item) : undefined;
 }
 
 /** The form of results since 2012. */

@@ -88,7 +88,6 @@ it.each<[string, object]>([
   ['without a list, with a message', { contents: { sectionListRenderer: { contents: [message('No results')] } } }],
   ['with a list that has the notice only', firstPage(section(promo('No results found')))],
   ['with an empty list', firstPage()],
-  ['with other results, suggestions and advertisements only', firstPage(section(...OTHERS))],
   ['with a message beside unknown items', firstPage(section(message('No results found'), { crown: {} }))],
 ])('a search %s is an empty list', async (_what, response) => {
   expect(await hitsIn(response)).toEqual([]);
@@ -98,9 +97,9 @@ it.each<[string, object]>([
   ['without a list', { header: {}, topbar: {} }],
   ['without a list, with estimated results', { estimatedResults: '149598' }],
   ['without a list, with another message', { contents: message('Sign in to confirm you’re not a bot') }],
+  ['with other results, suggestions and advertisements only', firstPage(section(...OTHERS))],
   ['with items of an unknown kind', firstPage(section({ channelCardViewModel: { id: HIT.channelId } }))],
   ['with unknown items that are called so', firstPage(section({ crown: { title: 'No results found' } }))],
-  ['with unknown items beside a video', firstPage(section({ videoRenderer: {} }, { crown: {} }))],
   ['with another message in its list', firstPage(section(message('Sign in to confirm you’re not a bot')))],
   ['with lockups without a title', firstPage(section(lockup(HIT.channelId, '')))],
   ['with lockups of an unknown type that have a channel ID', firstPage(section(lockup(HIT.channelId, '', 'NEW')))],

@@ -208,8 +208,6 @@ async function searchChannels(innertube: Innertube, query: string, signal: Abort
   if (response.kind === 'refusal') {
     throw invalid('YouTube did not understand the search.', new Error(response.reason));
   }
-  const { hits, isResult, isUnreadable } = response.value;
-  if (!isResult) throw invalid('YouTube sent a search response without a list.');
-  if (isUnreadable) throw invalid('YouTube sent search results in an unknown form.');
-  return hits;
+  if (response.value === undefined) throw invalid('YouTube sent search results in an unknown form.');
+  return response.value;
 }

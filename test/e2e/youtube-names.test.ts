@@ -95,9 +95,9 @@ describe('a channel page that redirects to a handle', () => {
     replay.misbehave('browse', respondWithJson({ error: { code: 400, status: 'INVALID_ARGUMENT' } }, 400));
     replay.misbehave('about-page', respondWithStatus(302, { location: '/@BellRockLight/about' }), 1);
     const page = JSON.stringify(ownResponse('browseId', LIGHTHOUSE));
-    replay.misbehave('about-page', respondWithStatus(200, {}, `<script>var ytInitialData = ${page};</script>`), 1);
+    replay.misbehave('about-page', respondWithStatus(200, {}, `<script>var ytInitialData = ${page};</script>`));
     expect((await service.get(`/api/channel/${MOVED}`)).json()).toMatchObject({ channelId: LIGHTHOUSE });
     const asked = replay.callsTo('about-page').map(({ path }) => path);
-    expect(asked).toEqual([`/channel/${MOVED}/about`, '/@BellRockLight/about']);
+    expect(asked).toEqual([`/channel/${MOVED}/about`, '/@BellRockLight/about', `/channel/${LIGHTHOUSE}/about`]);
   });
 });

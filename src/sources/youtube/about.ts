@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isUpstreamFailure } from '../../domain/errors.ts';
 import type { Innertube } from './innertube.ts';
 import type { PageReading } from './page.ts';
-import { hasObject, ofChannel, type Reading } from './readings.ts';
+import { hasObject, type Reading } from './readings.ts';
 
 /**
  * The About data of a channel: its panel, or the tab of older layouts. Empty if the responses have none, which an ordinary
@@ -16,8 +16,8 @@ export function loadAboutPanel(innertube: Innertube, channelId: string, signal: 
 }
 
 /**
- * The About data of a channel. `panel` is the result of the built token. If that is no panel of this channel, the data is
- * loaded again with the token or the tab of the page. Rejects only when aborted.
+ * The About data of a channel. `panel` is the result of the built token. If there is none, the data is loaded with the token
+ * or the tab of the page. Rejects only when aborted.
  */
 export async function completeAbout(
   innertube: Innertube,
@@ -26,16 +26,9 @@ export async function completeAbout(
   panel: About,
   signal: AbortSignal,
 ): Promise<About> {
-  // After a redirect the panel is that of another channel.
-  const about = isOfAnother(panel, channelId) ? await loadAboutPanel(innertube, channelId, signal) : panel;
-  const isLost = about === 'lost' || isOfAnother(about, channelId);
-  if (!isLost && about.length > 0) return about;
+  if (panel !== 'lost' && panel.length > 0) return panel;
   const offered = await valueOrLost(loadAboutOfPage(innertube, page, channelId, signal), signal);
-  return isOfAnother(offered, channelId) || (isLost && offered.length === 0) ? 'lost' : offered;
-}
-
-function isOfAnother(about: About, channelId: string): boolean {
-  return about !== 'lost' && ofChannel(channelId, about).length < about.length;
+  return panel === 'lost' && offered.length === 0 ? 'lost' : offered;
 }
 
 /** Uses the token in the page's header, or the tab of older headers. */

@@ -9,7 +9,7 @@ import { parseChannelId, parseHandle } from '../youtube-urls.ts';
 import { createClientVersion, PAGE_HEADERS } from './client-version.ts';
 import { judgeApi, judgeFeed, judgePage } from './judge.ts';
 import { type PageReading, readAbout, readEndpoint, readPage } from './page.ts';
-import type { Reading } from './readings.ts';
+import { ofChannel, type Reading } from './readings.ts';
 import { readSearchPage } from './search-page.ts';
 
 /** The origin in the content of requests, whatever origin they are sent to. */
@@ -125,7 +125,9 @@ export function createInnertube({ origin, gateOf }: InnertubeOptions) {
       const parameters = token === undefined ? { browseId: key, params: ABOUT_TAB } : { continuation: token };
       const request = { key, endpoint: 'browse?', parameters, isBeside: true };
       const response = await call(gates.records, request, readAbout, signal);
-      return response.kind === 'value' ? response.value : [];
+      const about = response.kind === 'value' ? response.value : [];
+      if (ofChannel(key, about).length < about.length) throw invalid('YouTube sent the About data of another channel.');
+      return about;
     },
     /** @param url a page of www.youtube.com */
     resolveUrl(url: string, signal: AbortSignal) {

@@ -9,10 +9,8 @@ import { textOf } from './texts.ts';
 export interface PageReading {
   /** The objects of one channel. */
   readonly readings: readonly Reading[];
-  /** The ID that they name. It differs from the requested one if YouTube redirects. */
-  readonly channelId: string | undefined;
-  /** Other channels to which YouTube redirects. */
-  readonly redirects: readonly string[];
+  /** Another channel than the requested one, to which YouTube redirects, or whose page this is. */
+  readonly redirectId: string | undefined;
   /** The URL or path of a redirect that names no channel ID, such as `/@handle`. */
   readonly redirectUrl: string | undefined;
   /** The text of its error alert, `""` for one without a text; `undefined` when there is none. */
@@ -21,12 +19,18 @@ export interface PageReading {
   readonly aboutToken: string | undefined;
 }
 
+const REDIRECT = 'onResponseReceivedActions.*.navigateAction.endpoint';
+
 export function readPage(page: JsonObject, requestedId: string): PageReading {
   const readings = ofPage(requestedId, readObjects(page));
+  const textsAt = (path: string) => valuesAt(page, `${REDIRECT}.${path}`).map((text) => textWithin(text, 'url') ?? '');
+  const urls = textsAt('urlEndpoint.url');
+  const targets = [...textsAt('browseEndpoint.browseId'), ...urls].map(parseChannelId);
+  const channelIds = [...targets, valueIn('channelId', ...readings)];
   return {
     readings,
-    channelId: valueIn('channelId', ...readings),
-    ...findRedirects(page),
+    redirectId: channelIds.find((channelId) => channelId !== undefined && channelId !== requestedId),
+    redirectUrl: urls.find((url) => url !== '' && parseChannelId(url) === undefined),
     alert: findAlertText(page),
     aboutToken: findAboutToken(page),
   };
@@ -47,20 +51,6 @@ export function readEndpoint(body: JsonObject) {
     isVideo: VIDEO_ENDPOINTS.some((name) => firstAt(endpoint, name) !== undefined),
     browseId: commonTextOf(valuesNamed(endpoint, 'browseId').map((id) => textWithin(id, 'url'))),
     target: textWithin(firstAt(endpoint, 'urlEndpoint.url'), 'url'),
-  };
-}
-
-/** One of two differs from the requested ID. */
-const MAX_REDIRECTS_READ = 2;
-const REDIRECT = 'onResponseReceivedActions.*.navigateAction.endpoint';
-
-function findRedirects(page: JsonObject): Pick<PageReading, 'redirects' | 'redirectUrl'> {
-  const textsAt = (path: string) => valuesAt(page, `${REDIRECT}.${path}`).map((text) => textWithin(text, 'url') ?? '');
-  const urls = textsAt('urlEndpoint.url');
-  const ids = [...textsAt('browseEndpoint.browseId'), ...urls].map(parseChannelId).filter((id) => id !== undefined);
-  return {
-    redirects: [...new Set(ids)].slice(0, MAX_REDIRECTS_READ),
-    redirectUrl: urls.find((url) => url !== '' && parseChannelId(url) === undefined),
   };
 }
 

@@ -9,17 +9,16 @@ import { hasObject, inOrder, ofChannel, valueIn } from './readings.ts';
 /** Called for every field of every record. */
 export type FieldObserver = (field: keyof Channel, result: FieldResult) => void;
 
-/** Builds a record from the responses; `undefined` if they contain no channel ID or no title. */
+/** Builds a record from the responses; `undefined` if they do not name the channel, or have no title. */
 export function buildRecord(
-  requestedId: string,
+  channelId: string,
   page: PageReading,
   about: About,
   onField?: FieldObserver,
 ): LoadedChannel | undefined {
-  const { results, isPanelLost } = readResults(page.channelId ?? requestedId, page, about);
+  const { results, isPanelLost } = readResults(channelId, page, about);
   const values = Object.fromEntries(results.map(([field, result]) => [field, 'value' in result ? result.value : null]));
-  const channelId = values.channelId ?? (isTitled(page) ? requestedId : null);
-  if (channelId === null || values.title === null) return undefined;
+  if ((values.channelId === null && !isTitled(page)) || values.title === null) return undefined;
   for (const [field, result] of results) onField?.(field, result);
   return {
     // The reader of a field returns values of its type.

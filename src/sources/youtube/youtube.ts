@@ -66,7 +66,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     const feed = isTimeKnown ? NO_FEED : innertube.getFeed(channelId, beside).catch(() => undefined);
     try {
       const page = await loadPage(channelId, signal);
-      const target = page.redirects.find((redirect) => redirect !== channelId) ?? (await followUrl(page, signal));
+      const target = page.redirectId ?? (await followUrl(page, signal));
       if (target === undefined || target === channelId) {
         assertShowsChannel(page);
         const reading = withinMs(clock, feed, FEED_MS);
@@ -107,14 +107,13 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     return innertube.browseChannel(channelId, 'whole', signal);
   }
 
-  async function readRecord(requestedId: string, page: PageReading, signal: AbortSignal, panel: Promise<About>) {
-    const channelId = page.channelId ?? requestedId;
+  async function readRecord(channelId: string, page: PageReading, signal: AbortSignal, panel: Promise<About>) {
     // Limits the wait: a failed panel must not fail the page.
     const loading = withDeadline(clock, ABOUT_MS, signal, async (patience) =>
       completeAbout(innertube, channelId, page, await panel, patience),
     );
     const about = await valueOrLost(loading, signal);
-    const loaded = buildRecord(requestedId, page, about, onField);
+    const loaded = buildRecord(channelId, page, about, onField);
     if (loaded === undefined) throw invalid('YouTube sent a channel without its ID.');
     return loaded;
   }
@@ -138,8 +137,8 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
 
 /** False if the page says nothing about its channel inside the field mask. */
 function isConclusive(page: PageReading): boolean {
-  const { alert, redirects, redirectUrl } = page;
-  return showsChannel(page) || alert !== undefined || redirects.length > 0 || redirectUrl !== undefined;
+  const { alert, redirectId, redirectUrl } = page;
+  return showsChannel(page) || [alert, redirectId, redirectUrl].some((found) => found !== undefined);
 }
 
 /** @throws AppError `channel_not_found` only for an alert that says so */

@@ -5,7 +5,6 @@ import { cachePath, createCacheFile } from '../cache/cache-file.ts';
 import type { CachePolicy } from '../cache/entry.ts';
 import { createEntryTable } from '../cache/entry-table.ts';
 import { createImageStore, type ImageStore } from '../cache/image-store.ts';
-import { ENTRY_KINDS, findEntryKind } from '../cache/keys.ts';
 import { createRedisStore } from '../cache/redis-store.ts';
 import { CACHE_SCHEMA } from '../cache/schema.ts';
 import type { Store } from '../cache/store.ts';
@@ -40,14 +39,7 @@ const VALUES_MEMORY_SHARE = 1 - IMAGE_MEMORY_SHARE;
 const OPEN_MS = 5_000;
 
 export async function openStoredData(config: Config, runtime: Runtime): Promise<StoredData> {
-  const { clock, health, metrics, refusedValues } = runtime;
-  for (const kind of [...ENTRY_KINDS, 'limit']) refusedValues.inc({ kind }, 0);
-
-  /** Counts damaged or foreign values. */
-  function onDamaged(key: string): void {
-    refusedValues.inc({ kind: findEntryKind(key) ?? 'foreign' });
-  }
-
+  const { clock, health, metrics } = runtime;
   const file = createCacheFile({ path: cachePath(config.dataDir), schema: CACHE_SCHEMA, runtime });
   const entries = createEntryTable({ file, maxBytes: MAX_ENTRY_BYTES, clock });
   const images = createImageStore({
@@ -68,7 +60,7 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
 
   function createKind<V>(name: string, policy: CachePolicy & { readonly memoryShare: number }, store: Store): Cache<V> {
     const maxMemoryBytes = Math.floor(Math.min(config.memoryCacheBytes, heapBytes) * policy.memoryShare);
-    const cache = createCache<V>({ policy, store, maxMemoryBytes, clock, onDamaged });
+    const cache = createCache<V>({ policy, store, maxMemoryBytes, clock });
     addBoundGauges(metrics, `pennant_${name}_in_memory`, `${name} in memory`, () => cache.stats().memory);
     addBoundGauges(metrics, `pennant_loads_of_${name}`, `loads of ${name}`, () => cache.stats().loads);
     addBoundGauges(metrics, `pennant_failed_${name}`, `failed ${name}`, () => cache.stats().failures);
@@ -100,7 +92,6 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
 }
 
 function addRedisMetrics(redis: RedisConnection, { metrics }: Runtime): void {
-  addBoundGauges(metrics, 'pennant_redis_commands', 'commands to Redis', () => redis.stats().commands);
   const usable = '1 while the shared Redis is used, 0 while this instance works alone.';
   addGauge(metrics, 'pennant_redis_usable', usable, () => (redis.stats().isUsable ? 1 : 0));
   new Counter({

@@ -104,14 +104,13 @@ const CLOSED: Readonly<Record<CloseReason, string>> = {
 
 /** The limiter of this process, or with Redis the one that all instances share. */
 function openRateLimiter(runtime: Runtime, redis: RedisConnection | undefined) {
-  const { clock, metrics, refusedValues } = runtime;
+  const { clock, metrics } = runtime;
   const local = createMemoryRateLimiter({ clock });
   addGauge(metrics, 'pennant_limiter_clients', 'Clients that the rate limiter remembers.', () => local.stats().entries);
   const evicted = 'Clients that the rate limiter forgot because it was full.';
   addCounter(metrics, 'pennant_limiter_evicted_clients_total', evicted, () => local.stats().evicted);
   if (redis === undefined) return local;
-  const onRefused = () => refusedValues.inc({ kind: 'limit' });
-  const shared = createRedisRateLimiter({ connection: redis, onRefused });
+  const shared = createRedisRateLimiter({ connection: redis });
   const limiter = createFallbackRateLimiter({ shared, local });
   const alone = 'Requests that this instance has admitted or refused without the shared Redis.';
   addCounter(metrics, 'pennant_limiter_decided_alone_total', alone, () => limiter.stats().decidedAlone);

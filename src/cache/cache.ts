@@ -56,8 +56,6 @@ interface CacheOptions {
   /** Values count with the length of their JSON. */
   readonly maxMemoryBytes: number;
   readonly clock: Clock;
-  /** Called with the key of a stored value that is damaged or that others wrote. */
-  readonly onDamaged?: (key: string) => void;
 }
 
 /** @param previous the former value, fresh or stale */
@@ -95,7 +93,7 @@ export interface Cache<V> {
   stats(): Readonly<Record<'memory' | 'loads' | 'failures', BoundedStats>>;
 }
 
-export function createCache<V>({ policy, store, maxMemoryBytes, clock, onDamaged }: CacheOptions): Cache<V> {
+export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOptions): Cache<V> {
   const memory = createMemoryCache<Entry<V>>({ maxBytes: maxMemoryBytes, sizeOf: ({ bytes }) => bytes });
   /** Bounded by the calls to YouTube that may wait. */
   const loads = new Map<string, Promise<Entry<V>>>();
@@ -141,7 +139,6 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onDamaged
 
   function readEntry(key: string, text: string): Entry<V> | undefined {
     const content = readContent<V>(key, text, policy);
-    if (content === undefined) onDamaged?.(key);
     const characters = key.length + text.length;
     return content && createEntry(clock, content, { isStored: true, order: 0, characters });
   }

@@ -10,17 +10,8 @@ import type { ImageKind } from '../domain/variants.ts';
  */
 const DATA_VERSION = 2;
 
-export const ENTRY_KINDS = ['channel', 'name', 'search', 'original'] as const;
-
-export type EntryKind = (typeof ENTRY_KINDS)[number];
-
-/** The kind of a store's key; `undefined` for a foreign key. */
-export function findEntryKind(key: string): EntryKind | undefined {
-  return ENTRY_KINDS.find((kind) => key.startsWith(prefixOf(kind)));
-}
-
 /** What the keys of a kind begin with. */
-function prefixOf(kind: EntryKind): string {
+function prefixOf(kind: 'channel' | 'name' | 'search' | 'original'): string {
   return `${kind}${DATA_VERSION}:`;
 }
 

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
-import type { BoundedStats } from './metrics.ts';
 
 export interface FailureReport {
   readonly level: 'info' | 'warn' | 'error';
@@ -20,7 +19,6 @@ export interface FailureLog {
   report(event: FailureReport): boolean;
   /** For events that were only counted in the last minute: logs the latest with the count (`repeated`). */
   summarize(): void;
-  stats(): BoundedStats;
 }
 
 interface Repeats {
@@ -74,6 +72,5 @@ export function createFailureLog({ logger, clock }: { logger: Logger; clock: Clo
         repeats.count = 0;
       }
     },
-    stats: () => ({ entries: known.size, maxEntries: MAX_KEYS }),
   };
 }

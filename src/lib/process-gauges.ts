@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge, type Registry } from '@prometheus-io/client';
 import { addCounter, addGauge } from './metrics.ts';
@@ -23,8 +22,6 @@ export function addProcessGauges(metrics: Registry): void {
   const startSeconds = Math.round(performance.timeOrigin / 1000);
   const start = 'When this process started, seconds since 1970.';
   addGauge(metrics, 'process_start_time_seconds', start, () => startSeconds);
-  const files = 'Open file descriptors; 0 if the system does not report them.';
-  addGauge(metrics, 'process_open_fds', files, countOpenFiles);
   new Gauge({
     name: 'pennant_event_loop_delay_seconds',
     help: 'Delay of the event loop since the last scrape.',
@@ -44,15 +41,6 @@ export function addBuildInfo(metrics: Registry, version: string): void {
     labelNames: ['version', 'node'],
     registers: [metrics],
   }).set({ version, node: process.versions.node }, 1);
-}
-
-function countOpenFiles(): number {
-  try {
-    return readdirSync('/proc/self/fd').length;
-  } catch {
-    // Only Linux has this directory.
-    return 0;
-  }
 }
 
 /** @param sampleNs what `monitorEventLoopDelay` measures: the time between two samples, 0 if there are none */

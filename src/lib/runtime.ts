@@ -1,9 +1,9 @@
-import { Counter, Gauge, Registry } from '@prometheus-io/client';
+import { Gauge, Registry } from '@prometheus-io/client';
 import type { Clock } from './clock.ts';
 import { type ComponentHealth, createComponentHealth } from './component-health.ts';
 import { createFailureLog, type FailureLog } from './failure-log.ts';
 import { countDroppedLines, type Logger } from './logger.ts';
-import { addBoundGauges, addCounter } from './metrics.ts';
+import { addCounter } from './metrics.ts';
 
 /** What all components of a service share. */
 export interface Runtime {
@@ -15,15 +15,12 @@ export interface Runtime {
   readonly health: ComponentHealth;
   /** What each component counts and measures. */
   readonly metrics: Registry;
-  /** Stored values that a component could not use. */
-  readonly refusedValues: Counter<'kind'>;
 }
 
 export function createRuntime({ clock, logger }: Pick<Runtime, 'clock' | 'logger'>): Runtime {
   const metrics = new Registry();
   const failureLog = createFailureLog({ logger, clock });
   const health = createComponentHealth(failureLog);
-  addBoundGauges(metrics, 'pennant_failure_log', 'log of failures', failureLog.stats);
   const dropped = 'Log lines that were dropped because the reader of the log was too slow.';
   addCounter(metrics, 'pennant_log_lines_dropped_total', dropped, countDroppedLines);
   new Gauge({
@@ -36,11 +33,5 @@ export function createRuntime({ clock, logger }: Pick<Runtime, 'clock' | 'logger
       for (const { name } of health.conditions()) this.set({ part: name }, 1);
     },
   });
-  const refusedValues = new Counter({
-    name: 'pennant_stored_values_refused_total',
-    help: 'Stored values that were damaged or written by another program, and counted as absent.',
-    labelNames: ['kind'],
-    registers: [metrics],
-  });
-  return { clock, logger, metrics, refusedValues, health, failureLog };
+  return { clock, logger, metrics, health, failureLog };
 }

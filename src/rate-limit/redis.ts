@@ -42,7 +42,7 @@ while oldest and now - oldest >= window_us do
 end
 if used > 0 and not (oldest and oldest <= now) then
   redis.call('DEL', log)
-  used, oldest, is_ours = 0, nil, false
+  used, oldest = 0, nil
 end
 
 local is_allowed = ARGV[3] == '1' and used < requests
@@ -52,14 +52,8 @@ if is_allowed then
   used = used + 1
   oldest = oldest or now
 end
-return { is_allowed and 1 or 0, requests - used, oldest and window_us - (now - oldest) or 0, is_ours and 1 or 0 }
+return { is_allowed and 1 or 0, requests - used, oldest and window_us - (now - oldest) or 0 }
 `);
-
-interface RedisRateLimiterOptions {
-  readonly connection: Pick<RedisConnection, 'run'>;
-  /** Called when a key contained something other than a log. */
-  readonly onRefused?: () => void;
-}
 
 /** Instances that decide alone admit more than the limit, so a decision may take longer than a stored value. */
 const DECISION_TIMEOUT_MS = 250;
@@ -70,14 +64,17 @@ const DECISION_TIMEOUT_MS = 250;
  *
  * `hit` rejects with `RedisUnavailable` if Redis does not respond in time.
  */
-export function createRedisRateLimiter({ connection, onRefused }: RedisRateLimiterOptions): SharedRateLimiter {
+export function createRedisRateLimiter({
+  connection,
+}: {
+  readonly connection: Pick<RedisConnection, 'run'>;
+}): SharedRateLimiter {
   return {
     async hit(client, { requests, windowMs }, mayAdmit = true) {
       const key = `pennant:limit1:${requests}/${windowMs}:${client}`;
       const parameters = [String(requests), String(windowMs), mayAdmit ? '1' : '0'];
       const decision = await connection.run((redis) => DECIDE(redis, [key], parameters), DECISION_TIMEOUT_MS);
-      const [isAllowed, remaining, resetUs, isOurs] = decision as [number, number, number, number];
-      if (isOurs === 0) onRefused?.();
+      const [isAllowed, remaining, resetUs] = decision as [number, number, number];
       return { isAllowed: isAllowed === 1, remaining, resetMs: resetUs / 1000 };
     },
   };

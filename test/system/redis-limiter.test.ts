@@ -114,15 +114,13 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     ['a list with a text behind old times', ['RPUSH', '1', 'text', ...Array(8).fill('1')]],
     ['times that are not in order', ['RPUSH', ...Array(9).fill('9'.repeat(300)), '1']],
     ['more times than are allowed', ['RPUSH', ...Array(1_000).fill('1')]],
-  ])('begins a new log when a key holds %s, and reports it', async (_what, [command = '', ...items]) => {
-    let refused = 0;
+  ])('begins a new log when a key holds %s', async (_what, [command = '', ...items]) => {
     const [connection] = connections as [RedisConnection];
-    const limiter = createRedisRateLimiter({ connection, onRefused: () => (refused += 1) });
+    const limiter = createRedisRateLimiter({ connection });
     const limit = { requests: 10, windowMs: HOUR_MS };
     await server.command(command, `pennant:limit1:10/${HOUR_MS}:192.0.2.1`, ...items);
     expect(await limiter.hit('192.0.2.1', limit)).toMatchObject({ isAllowed: true, remaining: 9 });
     expect(await limiter.hit('192.0.2.1', limit)).toMatchObject({ isAllowed: true, remaining: 8 });
-    expect(refused).toBe(1);
   });
 
   test('uses the clock of Redis, and a log expires with its newest request', async () => {

@@ -4,8 +4,8 @@ import type { RedisClientType } from '@redis/client';
 /** A client without modules, functions and scripts. */
 export type RedisClient = RedisClientType<Record<never, never>, Record<never, never>, Record<never, never>, 2>;
 
-/** More than `connection.ts` has pending at a time, including scripts that are sent again and commands that timed out. */
-const MAX_PENDING_COMMANDS = 50_000;
+/** A server that responds too slowly must not fill the memory: a further command fails, after which Redis is paused. */
+const MAX_PENDING_COMMANDS = 10_000;
 
 /**
  * One connection that neither queues commands while it is down nor connects again by itself.

@@ -1,5 +1,4 @@
 import { type Clock, systemClock } from '../clock.ts';
-import type { BoundedStats } from '../metrics.ts';
 import { createRedisClient, type RedisClient } from './client.ts';
 
 /** Redis did not execute a command, or is paused after a failure. */
@@ -25,7 +24,6 @@ export interface RedisConnection {
     readonly isUsable: boolean;
     readonly timeouts: number;
     readonly outages: number;
-    readonly commands: BoundedStats;
   };
   /** Pending commands fail, so close their callers first. */
   close(): void;
@@ -42,8 +40,6 @@ interface RedisConnectionOptions {
   readonly clock?: Clock;
 }
 
-/** A server that stalls must not fill the memory; further commands fail at once, and Redis stays in use. */
-const MAX_COMMANDS = 10_000;
 const COMMAND_MS = 40;
 /** A command without a response for this long, while no other command gets one, is a failure of Redis. */
 const SILENCE_MS = 750;
@@ -65,7 +61,6 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
   let repliedAtMs = -Infinity;
   let timeouts = 0;
   let outages = 0;
-  let commands = 0;
 
   function report(problem: string | null): void {
     if (problem === reportedProblem) return;
@@ -117,16 +112,12 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
     } catch (error) {
       const isSilent = !(error instanceof RedisTimeout) || repliedAtMs <= sentAtMs;
       if (client === usable && isSilent) giveUp(error as Error);
-    } finally {
-      commands -= 1;
     }
   }
 
   async function run<T>(command: (client: RedisClient) => Promise<T>, timeoutMs = COMMAND_MS): Promise<T> {
     const client = usable;
     if (client === undefined) throw new RedisUnavailable(reportedProblem ?? 'the connection is closed');
-    if (commands >= MAX_COMMANDS) throw new RedisUnavailable('Too many commands wait for Redis.');
-    commands += 1;
     const response = command(client);
     void watch(client, response);
     try {
@@ -142,12 +133,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
   return {
     run,
 
-    stats: () => ({
-      isUsable: usable !== undefined,
-      timeouts,
-      outages,
-      commands: { entries: commands, maxEntries: MAX_COMMANDS },
-    }),
+    stats: () => ({ isUsable: usable !== undefined, timeouts, outages }),
 
     close() {
       isClosed = true;

@@ -3,10 +3,9 @@ import { Counter } from '@prometheus-io/client';
 import { type Cache, createCache } from '../cache/cache.ts';
 import { cachePath, createCacheFile } from '../cache/cache-file.ts';
 import type { CachePolicy } from '../cache/entry.ts';
-import { createEntryTable } from '../cache/entry-table.ts';
 import { createImageStore, type ImageStore } from '../cache/image-store.ts';
 import { createRedisStore } from '../cache/redis-store.ts';
-import { CACHE_SCHEMA } from '../cache/schema.ts';
+import { CACHE_SCHEMA, createRows, createValueStore } from '../cache/rows.ts';
 import type { Store } from '../cache/store.ts';
 import { CACHE_POLICY, type Caches, IMAGE_MEMORY_SHARE } from '../cache/values.ts';
 import type { Config } from '../config/settings.ts';
@@ -19,7 +18,7 @@ import type { Runtime } from '../lib/runtime.ts';
 export interface StoredData {
   /** With `REDIS_URL` only. */
   readonly redis: RedisConnection | undefined;
-  /** The stores that a purge empties. With Redis, `cache.db` is one of them: it may have entries from a time without Redis. */
+  /** The stores that a purge empties. With Redis, `cache.db` is one of them: it has the images, and maybe values from a time without Redis. */
   readonly stores: readonly Store[];
   readonly images: ImageStore;
   readonly caches: Caches;
@@ -29,8 +28,8 @@ export interface StoredData {
   close(): Promise<void>;
 }
 
-/** The limit of entries in `cache.db`. */
-const MAX_ENTRY_BYTES = 512 * 2 ** 20;
+/** The quota of values in `cache.db`. */
+const MAX_VALUE_BYTES = 512 * 2 ** 20;
 /** The share of V8's heap limit that all values in memory may have together. */
 const MAX_HEAP_SHARE = 0.4;
 const VALUES_MEMORY_SHARE = 1 - IMAGE_MEMORY_SHARE;
@@ -41,19 +40,16 @@ const OPEN_MS = 5_000;
 export async function openStoredData(config: Config, runtime: Runtime): Promise<StoredData> {
   const { clock, health, metrics } = runtime;
   const file = createCacheFile({ path: cachePath(config.dataDir), schema: CACHE_SCHEMA, runtime });
-  const entries = createEntryTable({ file, maxBytes: MAX_ENTRY_BYTES, clock });
-  const images = createImageStore({
-    file,
-    maxBytes: config.imageCacheBytes,
-    maxMemoryBytes: Math.floor(config.memoryCacheBytes * IMAGE_MEMORY_SHARE),
-    runtime,
-  });
-  await withinMs(clock, images.shrink(), OPEN_MS);
+  const rows = createRows({ file, quotas: { values: MAX_VALUE_BYTES, images: config.imageCacheBytes }, runtime });
+  await withinMs(clock, rows.shrink(), OPEN_MS);
+  const values = createValueStore(rows);
+  const maxMemoryBytes = Math.floor(config.memoryCacheBytes * IMAGE_MEMORY_SHARE);
+  const images = createImageStore({ rows, maxMemoryBytes, runtime });
   const { redisUrl: url } = config;
   const onStateChange = (problem: string | null) =>
     health.report('redis', problem === null ? null : `not used (${problem})`);
   const redis = url === undefined ? undefined : await createRedisConnection({ url, clock, onStateChange });
-  const store = redis === undefined ? entries : createRedisStore(redis);
+  const store = redis === undefined ? values : createRedisStore(redis);
 
   // Values are in the heap that V8 collects, which has a limit of its own; images are outside of it.
   const heapBytes = (MAX_HEAP_SHARE * getHeapStatistics().heap_size_limit) / VALUES_MEMORY_SHARE;
@@ -72,14 +68,14 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
     names: createKind('names', CACHE_POLICY.names, store),
     searches: createKind('searches', CACHE_POLICY.searches, store),
     // Metadata of originals is not shared, because their bytes are on the disk of this instance.
-    originals: createKind('originals', CACHE_POLICY.originals, entries),
+    originals: createKind('originals', CACHE_POLICY.originals, values),
   };
 
   if (redis !== undefined) addRedisMetrics(redis, runtime);
 
   return {
     redis,
-    stores: redis === undefined ? [entries] : [store, entries],
+    stores: redis === undefined ? [values] : [store, values],
     images,
     caches,
     retry: file.retry,

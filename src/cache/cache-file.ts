@@ -6,15 +6,7 @@ import { crc32 } from 'node:zlib';
 import { createDirectory } from '../lib/file-system.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import {
-  DamagedFileError,
-  emptyLog,
-  filesOfDatabase,
-  inTransaction,
-  isDamage,
-  isLocked,
-  isLossOfAccess,
-} from '../lib/sqlite.ts';
+import { DamagedFileError, emptyLog, filesOfDatabase, inTransaction, isDamage, isLossOfAccess } from '../lib/sqlite.ts';
 
 export function cachePath(dataDir: string): string {
   return join(dataDir, 'cache.db');
@@ -85,7 +77,6 @@ interface OpenFile {
 
 export function createCacheFile({ path, schema, runtime }: CacheFileOptions): CacheFile {
   const { failureLog, health } = runtime;
-  const name = basename(path);
   const version = crc32(schema) & 0x7fff_ffff;
   const setVersion = `PRAGMA user_version = ${version}`;
   let file: OpenFile | undefined;
@@ -94,21 +85,14 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
 
   function current(): OpenFile {
     if (isClosed) throw new Error(`${path} is closed`);
-    closeIfReplaced();
+    // SQLite does not notice that its file was deleted or replaced. Only `stat` is used: to close a descriptor of the file would
+    // release the locks that SQLite holds on it in this process (sqlite.org/howtocorrupt.html, section 2.2).
+    if (file !== undefined && statSync(path, { throwIfNoEntry: false })?.ino !== file.inode) {
+      closeFile();
+      reportRebuilt('it was deleted or replaced');
+    }
     file ??= openFile();
     return file;
-  }
-
-  // SQLite does not notice that its file was deleted or replaced. Only `stat` is used: to close a descriptor of the file would
-  // release the locks that SQLite holds on it in this process (sqlite.org/howtocorrupt.html, section 2.2).
-  function closeIfReplaced(): void {
-    if (file === undefined) return;
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found?.ino === file.inode && found.size >= PAGE_BYTES) return;
-    const wasReplaced = found?.ino !== file.inode;
-    closeFile();
-    if (wasReplaced) report('rebuilt', { reason: 'it was deleted or replaced' });
-    else deleteFile('it was cut short');
   }
 
   function openFile(): OpenFile {
@@ -133,11 +117,11 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
   function deleteFile(reason: string): void {
     // The database last: its log would belong to the next one.
     for (const part of filesOfDatabase(path).reverse()) rmSync(part, { force: true });
-    report('rebuilt', { reason });
+    reportRebuilt(reason);
   }
 
-  function report(kind: string, fields: object = {}): void {
-    failureLog.report({ level: 'warn', key: `${name} ${kind}`, message: name, fields: { kind, ...fields } });
+  function reportRebuilt(reason: string): void {
+    failureLog.report({ level: 'warn', key: path, message: basename(path), fields: { kind: 'rebuilt', reason } });
   }
 
   /** Closing includes a checkpoint, which may fail on a damaged file. */
@@ -172,10 +156,6 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
     try {
       return operation();
     } catch (error) {
-      if (isLocked(error)) {
-        report('locked');
-        return undefined;
-      }
       isFailing = true;
       health.report('cache', 'cannot be used', new Error(`${path}: ${describeFailure(error)}`));
       return undefined;

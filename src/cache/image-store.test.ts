@@ -1,14 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { bytesOf, MIB, setUpImages } from '../../test/helpers/images.ts';
+import { bytesOf, DELETE_IMAGES, MIB, setUpImages } from '../../test/helpers/images.ts';
 
 const [ONE, OTHER] = ['UCone__________________A', 'UCother________________A'];
 /** What an image counts against the quota beside its bytes. */
 const OVERHEAD_BYTES = 4_096;
 
-const imageOf = (channelId: string, key: string) => ({ channelId, key, isOriginal: false });
-const originalOf = (channelId: string, key: string) => ({ channelId, key, isOriginal: true });
+const imageOf = (channelId: string, name: string) => ({ key: `${channelId}/${name}`, isOriginal: false });
+const originalOf = (channelId: string, name: string) => ({ key: `${channelId}/${name}`, isOriginal: true });
 
 /** Of all files in the directory together. */
 async function contentOf(directory: string): Promise<string> {
@@ -88,9 +88,9 @@ describe('the quota', () => {
 
 test.each<[what: string, sql: string]>([
   ['a content without its image', "INSERT INTO contents VALUES (1, x'00')"],
-  ['a sum that is no number', "UPDATE image_usage SET bytes = 'a text'"],
-  ['no sum', 'DELETE FROM image_usage'],
-  ['a number that is too large', 'UPDATE image_usage SET bytes = 9007199254740993'],
+  ['a sum that is no number', "UPDATE usage SET bytes = 'a text'"],
+  ['no sum', 'DELETE FROM usage'],
+  ['a number that is too large', 'UPDATE usage SET bytes = 9007199254740993'],
 ])('a file with %s is created again, and images can be stored', async (_what, sql) => {
   const { open, change, logged } = await setUpImages();
   const images = await open();
@@ -114,7 +114,7 @@ describe('in memory', () => {
     images.put(imageOf(ONE, 'new'), bytesOf('image'));
     const restarted = await open();
     expect([await restarted.get(used), await restarted.get(unused)]).toEqual([bytesOf('image'), undefined]);
-    change('DELETE FROM images');
+    change(DELETE_IMAGES);
     expect(await images.get(used)).toEqual(bytesOf('image'));
   });
 
@@ -125,9 +125,9 @@ describe('in memory', () => {
     images.put(stored, bytesOf('original'));
     images.put(large, bytesOf('original', 6 * MIB + 1));
     expect([await images.get(stored), (await images.get(large))?.length]).toEqual([bytesOf('original'), 6 * MIB + 1]);
-    change('DELETE FROM images');
+    change(DELETE_IMAGES);
     expect([await images.get(stored), (await images.get(large))?.length]).toEqual([undefined, 6 * MIB + 1]);
-    await images.erase([ONE]);
+    images.forget({ channelIds: [ONE], keys: [] });
     expect(await images.get(large)).toBeUndefined();
   });
 });

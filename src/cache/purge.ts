@@ -8,15 +8,11 @@ import type { Removal } from './removal.ts';
 import type { Store } from './store.ts';
 import type { Caches } from './values.ts';
 
-/** The numbers of removed entries, and of removed originals and encoded images on this instance's disk. */
-interface Removed {
-  readonly entries: number;
-  readonly images: number;
-}
-
-export interface PurgedChannel extends Removed {
+export interface PurgedChannel {
   /** `null` if the name was not known as a channel, and only its own entry was removed. */
   readonly channelId: string | null;
+  /** The number of removed values, originals and encoded images in the stores. */
+  readonly entries: number;
 }
 
 /** The message, for the operator, says what was not removed, why, and what to do. */
@@ -27,7 +23,7 @@ export class PurgeFailed extends Error {
 interface PurgeOptions {
   readonly caches: Caches;
   readonly stores: readonly Pick<Store, 'name' | 'remove'>[];
-  readonly images: Pick<ImageStore, 'erase'>;
+  readonly images: Pick<ImageStore, 'forget'>;
   /** The ID of one of the operator's own channels, of which images may be stored. */
   readonly findOwnId: (identifier: Identifier) => Promise<string | undefined>;
   /** Forgets failures, and responses of the last second. */
@@ -59,25 +55,27 @@ export function createPurge({ caches, stores, images, findOwnId, forget, runtime
 
   function forgetHere(removal: Removal): void {
     for (const cache of Object.values(caches) as Cache<unknown>[]) cache.forget(removal);
+    images.forget(removal);
     forget();
   }
 
-  /** Removes as much as possible. */
-  async function remove(removal: Removal): Promise<Removed> {
+  /** Removes as much as possible. Returns the number of removed entries. */
+  async function remove(removal: Removal): Promise<number> {
     forgetHere(removal);
-    const parts = [
-      ...stores.map((store) => ({ what: `entries in ${store.name}`, removing: store.remove(removal) })),
-      { what: 'images on the disk of this instance', removing: images.erase(removal.channelIds) },
-    ];
-    const results = await Promise.allSettled(parts.map(({ removing }) => removing));
+    const failures: string[] = [];
+    let entries = 0;
+    async function removeFrom(store: Pick<Store, 'name' | 'remove'>): Promise<void> {
+      try {
+        entries += await store.remove(removal);
+      } catch (error) {
+        failures.push(`entries in ${store.name} (${describeFailure(error)})`);
+      }
+    }
+    await Promise.all(stores.map(removeFrom));
     // Again, because look-ups have filled the memory from the stores meanwhile.
     forgetHere(removal);
-    const failures = results.flatMap((result, index) =>
-      result.status === 'rejected' ? [`${parts[index]?.what} (${describeFailure(result.reason)})`] : [],
-    );
     if (failures.length > 0) throw new PurgeFailed(`Not removed: ${failures.join(', ')}. Try again when that works`);
-    const counts = results.map((result) => (result.status === 'fulfilled' ? result.value : 0));
-    return { images: counts.pop() ?? 0, entries: counts.reduce((total, count) => total + count, 0) };
+    return entries;
   }
 
   async function findChannelId(identifiers: readonly Identifier[]): Promise<string | undefined> {
@@ -98,8 +96,8 @@ export function createPurge({ caches, stores, images, findOwnId, forget, runtime
 
   async function takeDown(channelIds: readonly string[]): Promise<void> {
     try {
-      const removed = await remove({ channelIds, keys: [] });
-      if (removed.entries + removed.images > 0) logger.info(removed, 'removed what was stored of blocked channels');
+      const entries = await remove({ channelIds, keys: [] });
+      if (entries > 0) logger.info({ entries }, 'removed what was stored of blocked channels');
       health.report('removal', null);
     } catch (error) {
       if (!(error instanceof PurgeFailed)) throw error;
@@ -112,9 +110,9 @@ export function createPurge({ caches, stores, images, findOwnId, forget, runtime
     async purgeChannel(identifiers) {
       const found = await findChannelId(identifiers);
       const channelIds = found === undefined ? [] : await withTarget(found);
-      const removed = await remove({ channelIds, keys: identifiers.map(nameKey) });
+      const entries = await remove({ channelIds, keys: identifiers.map(nameKey) });
       const [channelId = null] = channelIds;
-      return channelId === null && removed.entries === 0 ? undefined : { channelId, ...removed };
+      return channelId === null && entries === 0 ? undefined : { channelId, entries };
     },
 
     takeDown,

@@ -54,8 +54,8 @@ async function requestPurge(origin: string, channel: string): Promise<PurgedChan
   throw new OperatorError(`The service at ${origin} did not purge ${channel}. ${reply.detail}${advice}`);
 }
 
-function describePurged({ channelId, entries, images }: PurgedChannel): string {
-  const removed = `${formatQuantity(entries, 'entry', 'entries')} and ${formatQuantity(images, 'image')}`;
+function describePurged({ channelId, entries }: PurgedChannel): string {
+  const removed = formatQuantity(entries, 'entry', 'entries');
   if (channelId === null) return `No channel is known by that name. Removed: ${removed}.`;
   return `Purged ${channelId}: ${removed}.`;
 }

@@ -131,7 +131,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
 
   function renditionOf(spec: ImageSpec): Rendition {
     const key = imageKey(spec.identity, encoder.libraryVersion);
-    const id = { channelId: spec.identity.channelId, key, isOriginal: false };
+    const id = { key, isOriginal: false };
 
     async function make(signal: AbortSignal): Promise<Buffer> {
       const bytes = await failedEncodes.run(key, () => encoder.encode(jobFor(spec), signal));
@@ -145,7 +145,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
         const stored = await images.get(id);
         if (stored !== undefined) return { bytes: stored, isFromStore: true, isCollapsed: false };
         const isCollapsed = encoding.isRunning(key);
-        const bytes = await logged(id.channelId, encoding.run(key, disconnectSignal(), make));
+        const bytes = await logged(spec.identity.channelId, encoding.run(key, disconnectSignal(), make));
         return { bytes, isFromStore: false, isCollapsed };
       },
     };

@@ -193,7 +193,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
 }
 
 function idOf(channelId: string, digest: string): ImageId {
-  return { channelId, key: `original/${channelId}/${digest}`, isOriginal: true };
+  return { key: `original/${channelId}/${digest}`, isOriginal: true };
 }
 
 class OriginalChanged extends AppError {

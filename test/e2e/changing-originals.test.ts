@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { startForTest } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createHeldSource, HELD_CHANNEL_ID as ID } from '../helpers/fake-source.ts';
-import { changeImages } from '../helpers/images.ts';
+import { changeCache, DELETE_IMAGES, DELETE_ORIGINALS } from '../helpers/images.ts';
 
 const urlOf = (number: number) => `https://yt3.ggpht.com/${number}`;
 const avatarOf = (number: number) => ({ kind: 'remote', key: urlOf(number), urls: [`${urlOf(number)}=s0`] }) as const;
@@ -58,8 +58,8 @@ test('an ETag never goes out with other bytes, however originals change, are pur
     },
     () => service.purge(ID),
     () => service.clock.advance(25 * HOUR_MS),
-    () => changeImages(service.dataDir, 'DELETE FROM images'),
-    () => changeImages(service.dataDir, 'DELETE FROM images WHERE is_original = 1'),
+    () => changeCache(service.dataDir, DELETE_IMAGES),
+    () => changeCache(service.dataDir, DELETE_ORIGINALS),
   ];
 
   const bytesOf = new Map<string, string>();

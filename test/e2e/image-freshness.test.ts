@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
 import { sharedEncoder } from '../helpers/encoder.ts';
 import { respondWithBytes, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
-import { changeImages } from '../helpers/images.ts';
+import { changeCache, DELETE_ORIGINALS } from '../helpers/images.ts';
 import { ownResponse } from '../helpers/replay-responses.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
 import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
@@ -96,7 +96,7 @@ test('an image that is gone is loaded from the URL in the reloaded record', asyn
 test('while an image is gone that is still in the record, other sizes are a 502, and stored ones go out for a week', async () => {
   const stored = `/${ID}/avatar.png?width=32`;
   await read(stored);
-  changeImages(service.dataDir, 'DELETE FROM images WHERE is_original = 1');
+  changeCache(service.dataDir, DELETE_ORIGINALS);
   replay.misbehave('image', respondWithStatus(404));
   const statuses: number[] = [];
   for (let day = 0; day <= 7; day += 1) {

@@ -7,7 +7,7 @@ import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createStub, numberedChannelId } from '../helpers/fake-source.ts';
 import { respondWithHtml, respondWithJson, respondWithStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
-import { damageImages, storedRowsIn } from '../helpers/images.ts';
+import { changeCache, DAMAGE_IMAGES, storedImagesIn } from '../helpers/images.ts';
 import { recordLog } from '../helpers/log.ts';
 import { findFreePort } from '../helpers/process.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
@@ -112,8 +112,8 @@ describe('the log', () => {
     const before = await startTestApp({ dataDir, encoder: createFakeEncoder(), ...fetchedSamples() });
     const { bytes } = await before.get(url);
     await before.close();
-    expect(storedRowsIn(dataDir)).toHaveLength(2);
-    damageImages(dataDir);
+    expect(storedImagesIn(dataDir)).toHaveLength(2);
+    changeCache(dataDir, DAMAGE_IMAGES);
 
     async function restart() {
       const { lines, service } = await startLogged({ dataDir, ...fetchedSamples() });
@@ -122,7 +122,7 @@ describe('the log', () => {
       await service.close();
       return lines;
     }
-    const damaged = { level: LEVELS.warn, msg: 'images', kind: 'damaged', key: expect.stringContaining(SAMPLE) };
+    const damaged = { level: LEVELS.warn, msg: 'cache.db', kind: 'damaged', key: expect.stringContaining(SAMPLE) };
     expect(await restart()).toContainEqual(expect.objectContaining(damaged));
     await writeFile(cachePath(dataDir), 'no database at all');
     const rebuilt = { level: LEVELS.warn, msg: 'cache.db', kind: 'rebuilt' };

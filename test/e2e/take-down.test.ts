@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
-import { storedRowsIn } from '../helpers/images.ts';
+import { storedImagesIn } from '../helpers/images.ts';
 import { createDataDir } from '../helpers/started-data-dir.ts';
 
 const [BLOCKED, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
@@ -60,7 +60,7 @@ async function storedBytes(): Promise<string> {
   return texts.join('');
 }
 
-const countImages = () => storedRowsIn(dataDir).length;
+const countImages = () => storedImagesIn(dataDir).length;
 
 async function expectEveryWayBlocked(app: TestApp): Promise<void> {
   for (const way of WAYS) {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuSeconds } from '../../bench/processes.ts';
-import { openImages, storedRowsIn } from '../helpers/images.ts';
+import { openImages, storedImagesIn } from '../helpers/images.ts';
 import { childrenOf } from '../helpers/process.ts';
 import { type FaultContext, findOrphans, type Subject, stopService } from './context.ts';
 import { findChangedRecords, findFaultsOf, freshImageUrl, readRecords, startMixedLoad } from './mixed-load.ts';
@@ -78,11 +78,9 @@ function findDatabaseFaults(dataDir: string): string[] {
 /** Reads every stored image. */
 async function checkImages(dataDir: string): Promise<{ images: number; damaged: string[] }> {
   const stored = await openImages(dataDir, 2 ** 31);
-  const rows = storedRowsIn(dataDir);
+  const rows = storedImagesIn(dataDir);
   const damaged: string[] = [];
-  for (const { key, channel: channelId, isOriginal } of rows) {
-    if ((await stored.get({ channelId, key, isOriginal })) === undefined) damaged.push(`${key} is damaged`);
-  }
+  for (const id of rows) if ((await stored.get(id)) === undefined) damaged.push(`${id.key} is damaged`);
   stored.close();
   return { images: rows.length, damaged };
 }

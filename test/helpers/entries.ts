@@ -1,6 +1,5 @@
 import { createCacheFile } from '../../src/cache/cache-file.ts';
-import { createEntryTable } from '../../src/cache/entry-table.ts';
-import { CACHE_SCHEMA } from '../../src/cache/schema.ts';
+import { CACHE_SCHEMA, createRows, createValueStore } from '../../src/cache/rows.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createManualClock } from './clock.ts';
 import { createTestRuntime } from './runtime.ts';
@@ -9,8 +8,8 @@ import { createTestRuntime } from './runtime.ts';
 export function openEntries(path: string, { clock = createManualClock(), maxBytes = 2 ** 26 }: EntriesOptions = {}) {
   const runtime = createTestRuntime({ clock });
   const file = createCacheFile({ path, schema: CACHE_SCHEMA, runtime });
-  const table = createEntryTable({ file, maxBytes, clock });
-  return { table: { ...table, close: async () => file.close() }, file, runtime };
+  const rows = createRows({ file, quotas: { values: maxBytes, images: 0 }, runtime });
+  return { table: { ...createValueStore(rows), close: async () => file.close() }, file, runtime };
 }
 
 interface EntriesOptions {

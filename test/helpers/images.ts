@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
 import { cachePath, createCacheFile } from '../../src/cache/cache-file.ts';
-import { createImageStore, type ImageStore } from '../../src/cache/image-store.ts';
-import { CACHE_SCHEMA } from '../../src/cache/schema.ts';
+import { createImageStore, type ImageId, type ImageStore } from '../../src/cache/image-store.ts';
+import { CACHE_SCHEMA, createRows } from '../../src/cache/rows.ts';
 import type { Runtime } from '../../src/lib/runtime.ts';
 import { createManualClock } from './clock.ts';
 import { recordLog } from './log.ts';
@@ -19,9 +19,9 @@ export async function openImages(
   { runtime = createTestRuntime(), maxMemoryBytes = 0 }: { runtime?: Runtime; maxMemoryBytes?: number } = {},
 ): Promise<ImageStore & { close(): void }> {
   const file = createCacheFile({ path: cachePath(dataDir), schema: CACHE_SCHEMA, runtime });
-  const images = createImageStore({ file, maxBytes, maxMemoryBytes, runtime });
-  await images.shrink();
-  return { ...images, close: file.close };
+  const rows = createRows({ file, quotas: { values: 0, images: maxBytes }, runtime });
+  await rows.shrink();
+  return { ...createImageStore({ rows, maxMemoryBytes, runtime }), close: file.close };
 }
 
 /** A data directory whose images a test may open several times, as one process after another does. */
@@ -43,8 +43,8 @@ export async function setUpImages(options: { dataDir?: string; maxBytes?: number
       return images;
     },
     /** What the images count against the quota. */
-    usage: () => ({ entries: storedRowsIn(dataDir).length, bytes: storedBytesIn(dataDir) }),
-    change: (sql: string) => changeImages(dataDir, sql),
+    usage: () => ({ entries: storedImagesIn(dataDir).length, bytes: storedBytesIn(dataDir) }),
+    change: (sql: string) => changeCache(dataDir, sql),
   };
 }
 
@@ -53,20 +53,14 @@ export function bytesOf(text: string, length = 20_000): Buffer {
   return Buffer.alloc(length, `<${text}>`);
 }
 
-export interface StoredRow {
-  readonly key: string;
-  readonly channel: string;
-  readonly isOriginal: boolean;
-}
-
-/** What is stored in a data directory, which may be in use. */
-export function storedRowsIn(dataDir: string): readonly StoredRow[] {
-  const rows = query(dataDir, 'SELECT key, channel, is_original FROM images');
-  return rows.map((row) => ({ ...row, isOriginal: row.is_original === 1 })) as unknown as StoredRow[];
+/** The images and originals that are stored in a data directory, which may be in use. */
+export function storedImagesIn(dataDir: string): readonly ImageId[] {
+  const rows = query(dataDir, "SELECT key, is_original FROM rows WHERE share = 'images'");
+  return rows.map(({ key, is_original }) => ({ key: String(key), isOriginal: is_original === 1 }));
 }
 
 function storedBytesIn(dataDir: string): number {
-  return Number(query(dataDir, 'SELECT bytes FROM image_usage')[0]?.bytes);
+  return Number(query(dataDir, "SELECT bytes FROM usage WHERE share = 'images'")[0]?.bytes);
 }
 
 function query(dataDir: string, sql: string) {
@@ -79,13 +73,16 @@ function query(dataDir: string, sql: string) {
   }
 }
 
-/** Overwrites the bytes of every image. */
-export function damageImages(dataDir: string): void {
-  changeImages(dataDir, 'UPDATE contents SET content = zeroblob(length(content))');
-}
+const IMAGES = "share = 'images'";
+/** Overwrites the bytes of every image and original. */
+export const DAMAGE_IMAGES = `
+  UPDATE contents SET content = zeroblob(length(content)) WHERE row IN (SELECT row FROM rows WHERE ${IMAGES})
+`;
+export const DELETE_IMAGES = `DELETE FROM rows WHERE ${IMAGES}`;
+export const DELETE_ORIGINALS = `${DELETE_IMAGES} AND is_original = 1`;
 
 /** Runs SQL beside the users of the database. */
-export function changeImages(dataDir: string, sql: string): void {
+export function changeCache(dataDir: string, sql: string): void {
   const db = new DatabaseSync(cachePath(dataDir));
   db.exec(sql);
   db.close();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cachePath } from '../../src/cache/cache-file.ts';
 import { startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
-import { storedRowsIn } from '../helpers/images.ts';
+import { storedImagesIn } from '../helpers/images.ts';
 import { createRedisClock, findRedisServer, type RedisServer, reconnect, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -49,7 +49,7 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     return (await Promise.all(entries.map(async (key) => `${key} ${await redis.command('GET', key)}`))).join('\n');
   }
 
-  const countImages = () => storedRowsIn(dataDir).length;
+  const countImages = () => storedImagesIn(dataDir).length;
 
   const conditionsOf = async (service: TestApp) => (await service.readiness()).conditions.map(({ name }) => name);
 

@@ -50,6 +50,8 @@ test('the table stays within its limit, and the entries that expire next are rem
   const value = 'x'.repeat(10_000);
   await set('lives longest', value, 1_000 * HOUR_MS);
   for (let number = 0; number < 500; number += 1) await set(`key ${number}`, value, HOUR_MS + number);
-  expect(file.read((sql) => Number(sql('SELECT bytes FROM entry_usage').get()?.bytes))).toBeLessThan(1.1 * 2 ** 20);
+  expect(file.read((sql) => Number(sql("SELECT bytes FROM usage WHERE share = 'values'").get()?.bytes))).toBeLessThan(
+    1.1 * 2 ** 20,
+  );
   expect([await get('lives longest'), await get('key 499'), await get('key 0')]).toEqual([value, value, undefined]);
 });

@@ -6,6 +6,11 @@ import { createExamples, type Examples } from '../channels/examples.ts';
 import { createSearchService } from '../channels/search.ts';
 import type { Config } from '../config/settings.ts';
 import { createMicroCache } from '../http/response/micro-cache.ts';
+import { badgeRoutes } from '../http/routes/badges.ts';
+import { channelBatchRoute } from '../http/routes/channel-batches.ts';
+import { imageRoutes } from '../http/routes/channel-images.ts';
+import { channelRoutes, searchRoute } from '../http/routes/channels.ts';
+import { withDocuments } from '../http/routes/documents.ts';
 import type { PublicListener } from '../http/server.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
@@ -24,7 +29,6 @@ import type { ChannelSource } from '../sources/source.ts';
 import { openStoredData } from './caches.ts';
 import { openOwnCatalog } from './catalog.ts';
 import { openEncoder } from './encoder.ts';
-import { createEndpoints } from './endpoints.ts';
 import { openPublicListener } from './public-listener.ts';
 import { createUpstreams } from './upstreams.ts';
 
@@ -71,7 +75,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   addProcessGauges(metrics);
   addBuildInfo(metrics, version);
 
-  const microCache = createMicroCache({ runtime });
+  const microCache = createMicroCache(runtime);
   const catalog = await openOwnCatalog(config, runtime, microCache.clear);
 
   // Stored data
@@ -102,8 +106,15 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
 
   // Listeners, background work and the stop
   const responseWriter = createResponseWriter({ runtime });
-  const services = { channels, channelBatches, searches, channelImages, examples };
-  const endpoints = createEndpoints({ config, version, ...services });
+  const { contact, rateLimit: defaultLimit, urlForm, negotiate: isNegotiating } = config;
+  const routes = [
+    ...channelRoutes({ channels, urlForm }),
+    channelBatchRoute({ channelBatches, urlForm }),
+    searchRoute({ searches, urlForm }),
+    ...badgeRoutes({ channels }),
+    ...imageRoutes({ channels, channelImages, urlForm, isNegotiating }),
+  ];
+  const endpoints = withDocuments({ contact, defaultLimit, version, examples, endpoints: routes });
   const http = openPublicListener({ config, runtime, redis, responseWriter, endpoints, microCache });
   const tasks = [stored.retry, failureLog.summarize];
   const stopBackgroundWork = startBackgroundWork(clock, tasks, (error) =>

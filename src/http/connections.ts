@@ -17,42 +17,22 @@ const CONNECTIONS_PER_CLIENT = 128;
 
 type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/**
- * Bounds the connections of one client and the work that one connection can cause in a turn of the event loop, and closes the
- * connections of clients that keep sending after a refusal.
- */
-export interface Connections {
-  /** For the event `connection`. */
-  open(socket: Socket): void;
-  /** Returns a handler that ignores requests on a connection that is closing. */
-  receive(handle: RequestHandler): RequestHandler;
-  /** The response step that closes the connection after a 429, after unreadable bytes, and after a 405 while a body arrives. */
-  closeAfterError(context: RequestContext, response: PublicResponse): PublicResponse | undefined;
-  /**
-   * Reads nothing more, gives later requests no response, and waits until earlier ones have theirs, because bytes that are
-   * written now would land inside them.
-   *
-   * @returns false if the connection was closing already, or has ended
-   */
-  finish(socket: Socket): Promise<boolean>;
-  /** Closes both sides of the connection. Node would keep its own side open as long as the client does. */
-  close(socket: Socket): void;
-  closeIdle: OpenConnections['closeIdle'];
-  /** Whether the body of the latest request is incomplete. */
-  isInBody(socket: Socket): boolean;
-}
-
 interface ConnectionsOptions {
   readonly clients: ClientIdentification;
   readonly openConnections: OpenConnections;
   readonly defaultLimit: RateLimit;
 }
 
+export type Connections = ReturnType<typeof createConnections>;
+
 /**
+ * Bounds the connections of one client and the work that one connection can cause in a turn of the event loop, and closes the
+ * connections of clients that keep sending after a refusal.
+ *
  * A client's bytes are parsed in slices, and a slice waits until the requests before it have their responses. A trusted
  * proxy's bytes are parsed as they arrive, because slices would make a cached response a tenth slower.
  */
-export function createConnections({ clients, openConnections, defaultLimit }: ConnectionsOptions): Connections {
+export function createConnections({ clients, openConnections, defaultLimit }: ConnectionsOptions) {
   const connections = new WeakMap<Socket, Connection>();
   const readSlices = createSliceReader(openConnections);
 
@@ -65,6 +45,7 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
     return connection;
   }
 
+  /** Closes both sides of the connection. Node would keep its own side open as long as the client does. */
   function close(socket: Socket): void {
     connectionOf(socket).isClosing = true;
     socket.end();
@@ -73,7 +54,8 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
   }
 
   return {
-    open(socket) {
+    /** For the event `connection`. */
+    open(socket: Socket) {
       const { key, network, limit, isOfProxy } = clients.identify(socket, undefined);
       // The requests of a trusted proxy come from different clients, and it does not pipeline them.
       if (isOfProxy) return openConnections.add(socket, undefined);
@@ -81,7 +63,8 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
       readSlices(socket, connectionOf(socket), () => close(socket));
     },
 
-    receive(handle) {
+    /** Returns a handler that ignores requests on a connection that is closing. */
+    receive(handle: RequestHandler): RequestHandler {
       return (request, response) => {
         const connection = connectionOf(request.socket);
         openConnections.begin(request.socket, response);
@@ -90,7 +73,8 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
       };
     },
 
-    closeAfterError({ request, client, fault }, response) {
+    /** The response step that closes the connection after a 429, after unreadable bytes, and after a 405 while a body arrives. */
+    closeAfterError({ request, client, fault }: RequestContext, response: PublicResponse): PublicResponse | undefined {
       const { socket } = request;
       const isOverLimit = response.status === 429 && !client.isOfProxy;
       const hasUnreadBody = response.status === 405 && isSendingBody(request);
@@ -99,7 +83,13 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
       return { ...response, headers: { ...response.headers, connection: 'close' }, onSent: () => close(socket) };
     },
 
-    async finish(socket) {
+    /**
+     * Reads nothing more, gives later requests no response, and waits until earlier ones have theirs, because bytes that are
+     * written now would land inside them.
+     *
+     * @returns false if the connection was closing already, or has ended
+     */
+    async finish(socket: Socket): Promise<boolean> {
       const connection = connectionOf(socket);
       // Node also reports every packet that follows an unreadable one.
       if (connection.isClosing) return false;
@@ -112,7 +102,8 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
 
     close,
     closeIdle: openConnections.closeIdle,
-    isInBody: (socket) => openConnections.latest(socket)?.req.complete === false,
+    /** Whether the body of the latest request is incomplete. */
+    isInBody: (socket: Socket) => openConnections.latest(socket)?.req.complete === false,
   };
 }
 

@@ -3,7 +3,7 @@ import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import { withRequest } from '../lib/request-scope.ts';
-import type { Endpoint, PublicResponse, RequestContext } from './request/context.ts';
+import type { Endpoint, EndpointStep, PublicResponse, RequestContext, ResponseStep, Step } from './request/context.ts';
 import { parseQuery, readQuery } from './request/parameters.ts';
 import { applyConditions } from './response/conditions.ts';
 import { asAppError, problemResponse } from './response/problems.ts';
@@ -11,19 +11,6 @@ import { PREFLIGHT } from './response/send.ts';
 
 /** A request without a result this long after its arrival gets an error. Its load continues for the next request. */
 export const RESPONSE_MS = 11_500;
-
-/**
- * Returns the response, or nothing to continue with the next step.
- *
- * @throws AppError if the request is refused
- */
-export type Step = (context: RequestContext) => PublicResponse | undefined | Promise<PublicResponse | undefined>;
-
-/** The last step. */
-export type EndpointStep = (context: RequestContext) => Promise<PublicResponse>;
-
-/** A step for responses. A returned response replaces the given one. */
-type ResponseStep = (context: RequestContext, response: PublicResponse) => PublicResponse | undefined;
 
 interface PipelineOptions {
   readonly createContext: (request: IncomingMessage, response: ServerResponse, fault?: AppError) => RequestContext;

@@ -4,12 +4,11 @@ import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { Connections } from './connections.ts';
 import { createEndpointStep, createPipeline } from './pipeline.ts';
-import { type RateLimitStep, validate } from './request/admission.ts';
+import { validate } from './request/admission.ts';
 import { type ClientIdentification, OPERATOR_CLIENTS } from './request/client-identification.ts';
-import { createContextFactory, type Endpoint } from './request/context.ts';
+import { createContextFactory, type Endpoint, type ResponseStep, type Step } from './request/context.ts';
 import { createClientErrors } from './response/client-errors.ts';
 import type { MicroCache } from './response/micro-cache.ts';
-import type { ResponseReporter } from './response/response-reporter.ts';
 import { createSend } from './response/send.ts';
 import { SLICE_BYTES } from './slices.ts';
 
@@ -21,10 +20,10 @@ interface PublicListenerOptions {
   /** The operator's base URLs. If there are none, each request's own origin is used. */
   readonly baseUrls: readonly string[];
   readonly connections: Connections;
-  readonly rateLimit: RateLimitStep;
+  readonly rateLimit: Step;
   readonly microCache: MicroCache;
   readonly responseWriter: ResponseWriter;
-  readonly reporter: ResponseReporter;
+  readonly reporter: ResponseStep;
 }
 
 const SERVER_OPTIONS: ServerOptions = {

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 
 /** A response of the private listener. */
@@ -48,8 +47,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * A route for each file of a directory, all read once: no path of a request ever reaches the file system. Text is
- * compressed when the first client that accepts gzip requests it.
+ * A route for each file of a directory, all read once: no path of a request ever reaches the file system.
  *
  * @param prefix with a slash at the end; the prefix itself serves `index.html`
  * @param names default: all files in the directory. Files without an entry in `MEDIA_TYPES` are not served
@@ -63,18 +61,7 @@ export function staticRoutes(
   return names.flatMap((name): [string, PrivateHandler][] => {
     const mediaType = MEDIA_TYPES[extname(name)];
     if (mediaType === undefined) return [];
-    const body = readFileSync(join(directory, name));
-    const sent = { ...headers, 'content-type': mediaType };
-    let compressed: Buffer | undefined;
-    function respond(request: IncomingMessage): PrivateResponse {
-      if (mediaType === 'image/webp' || !GZIP.test(request.headers['accept-encoding'] ?? ''))
-        return { headers: sent, body };
-      compressed ??= gzipSync(body);
-      return { headers: { ...sent, 'content-encoding': 'gzip' }, body: compressed };
-    }
-    return [[`GET ${prefix}${name === 'index.html' ? '' : name}`, respond]];
+    const file = { headers: { ...headers, 'content-type': mediaType }, body: readFileSync(join(directory, name)) };
+    return [[`GET ${prefix}${name === 'index.html' ? '' : name}`, () => file]];
   });
 }
-
-/** RFC 9110 section 12.5.3; `*` is not read as gzip. */
-const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;

@@ -42,13 +42,10 @@ export interface ConsoleState {
   readonly encoder: EncoderStats;
 }
 
-/** The state of the service for the console and for `/readyz`. */
-export interface ConsoleStateReader {
-  read(): Promise<ConsoleState>;
-  readiness(): { readonly ready: boolean; readonly conditions: readonly Condition[]; readonly version: string };
-}
+export type ConsoleStateReader = ReturnType<typeof createConsoleStateReader>;
 
-export function createConsoleStateReader(options: ConsoleStateOptions): ConsoleStateReader {
+/** The state of the service for the console and for `/readyz`. */
+export function createConsoleStateReader(options: ConsoleStateOptions) {
   const { version, runtime, upstreams, encoder, http, settings } = options;
   const { metrics, health } = runtime;
   const startedAtMs = Date.now();
@@ -63,7 +60,7 @@ export function createConsoleStateReader(options: ConsoleStateOptions): ConsoleS
   }
 
   return {
-    async read() {
+    async read(): Promise<ConsoleState> {
       return {
         version,
         startedAtMs,

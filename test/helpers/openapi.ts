@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import Schema from 'typebox/schema';
-import { COMMON_FIELDS } from '../../src/http/openapi/responses.ts';
-import { LIMIT_FIELDS } from '../../src/http/response/fields.ts';
+import { COMMON_FIELDS, LIMIT_FIELDS } from '../../src/http/response/fields.ts';
 import type { SentResponse } from './http-request.ts';
 import { decodeImage } from './image.ts';
 

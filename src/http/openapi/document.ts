@@ -1,7 +1,7 @@
 import { type Endpoint, TAGS } from '../request/context.ts';
 import type { Parameter } from '../request/parameters.ts';
-import { LIMIT_FIELDS } from '../response/fields.ts';
-import { COMMON_FIELDS, OTHER_FIELDS, RESPONSES, SHARED_RESPONSES } from './responses.ts';
+import { COMMON_FIELDS, LIMIT_FIELDS } from '../response/fields.ts';
+import { OTHER_FIELDS, RESPONSES, SHARED_RESPONSES } from './responses.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';
 
 interface OpenApiOptions {

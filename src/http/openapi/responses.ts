@@ -15,16 +15,6 @@ function optionalField(description: string, example: string) {
   return { ...requiredField(description, example), required: false };
 }
 
-/** Fields of every response of the public listener. The responses do not list them. */
-export const COMMON_FIELDS = [
-  'X-Request-Id',
-  'Access-Control-Allow-Origin',
-  'Access-Control-Expose-Headers',
-  'Cross-Origin-Resource-Policy',
-  'Timing-Allow-Origin',
-  'X-Content-Type-Options',
-];
-
 /** Fields of some responses. Fields of HTTP itself (`Date`, `Content-Length`) are omitted. */
 export const OTHER_FIELDS = {
   'Cache-Control': requiredField('How long a cache may keep the response.', 'public, max-age=3600'),

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../domain/errors.ts';
 import type { RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
-import { type RequestContext, routeNotFound } from './context.ts';
+import { type RequestContext, routeNotFound, type Step } from './context.ts';
 import { malformed } from './target.ts';
 
 interface RateLimitStepOptions {
@@ -10,15 +10,12 @@ interface RateLimitStepOptions {
   readonly contact: string | undefined;
 }
 
-/** Returns a promise if the limiter does. */
-export type RateLimitStep = (context: RequestContext) => undefined | Promise<undefined>;
-
 /**
- * The step that counts the request and sets its rate-limit fields.
+ * The step that counts the request and sets its rate-limit fields. Returns a promise if the limiter does.
  *
  * @throws AppError `rate_limited` over the limit. After exactly its `retryAfterMs` the next request is admitted
  */
-export function createRateLimitStep({ limiter, contact }: RateLimitStepOptions): RateLimitStep {
+export function createRateLimitStep({ limiter, contact }: RateLimitStepOptions): Step {
   function apply(context: RequestContext, limit: RateLimit, decision: RateLimitDecision): undefined {
     const resetSeconds = Math.ceil(decision.resetMs / 1000);
     context.limitHeaders = {

@@ -11,8 +11,9 @@ import { parseQuery } from './parameters.ts';
 export class InvalidIdentifier extends AppError {
   readonly text: string;
 
-  constructor(text: string, message: string) {
-    super('invalid_parameter', message);
+  /** @param fault the end of a sentence that begins with the text */
+  constructor(text: string, fault: string) {
+    super('invalid_parameter', `${quoted(text)} ${fault}.`);
     this.text = text;
   }
 }

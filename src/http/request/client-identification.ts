@@ -63,12 +63,6 @@ export function createClientIdentification(options: ClientIdentificationOptions)
   const peers = new WeakMap<Peer, Hop>();
   let hasReportedProxy = false;
 
-  function reportUntrustedProxy(socketAddress: string): void {
-    if (hasReportedProxy || !isPrivateAddress(socketAddress)) return;
-    hasReportedProxy = true;
-    onUntrustedProxy?.(socketAddress);
-  }
-
   function readHop(text: string): Hop | undefined {
     const parsed = parseAddress(text);
     if (parsed === undefined) return undefined;
@@ -79,23 +73,23 @@ export function createClientIdentification(options: ClientIdentificationOptions)
     return { address, key, network, isTrusted: findProxy(parsed) === true, limit: override ?? defaultLimit };
   }
 
-  function readPeer({ remoteAddress = 'unknown' }: Peer): Hop {
-    const unknown = { address: remoteAddress, key: remoteAddress, network: remoteAddress };
-    return readHop(remoteAddress) ?? { ...unknown, limit: defaultLimit, isTrusted: false };
-  }
-
-  function findPeer(socket: Peer): Hop {
+  function readPeer(socket: Peer): Hop {
     const known = peers.get(socket);
     if (known !== undefined) return known;
-    const peer = readPeer(socket);
+    const { remoteAddress: text = 'unknown' } = socket;
+    const unknown = { address: text, key: text, network: text, limit: defaultLimit, isTrusted: false };
+    const peer = readHop(text) ?? unknown;
     peers.set(socket, peer);
     return peer;
   }
 
   return {
     identify(socket, forwardedFor) {
-      const peer = findPeer(socket);
-      if (forwardedFor !== undefined && !peer.isTrusted) reportUntrustedProxy(peer.address);
+      const peer = readPeer(socket);
+      if (forwardedFor !== undefined && !peer.isTrusted && !hasReportedProxy && isPrivateAddress(peer.address)) {
+        hasReportedProxy = true;
+        onUntrustedProxy?.(peer.address);
+      }
       const list = typeof forwardedFor === 'string' ? forwardedFor : (forwardedFor?.join(',') ?? '');
       let client = peer;
       for (let end = list.length; end >= 0 && client.isTrusted; ) {

@@ -48,6 +48,19 @@ export interface PublicResponse {
   readonly onSent?: () => void;
 }
 
+/**
+ * Returns the response, or nothing to continue with the next step.
+ *
+ * @throws AppError if the request is refused
+ */
+export type Step = (context: RequestContext) => PublicResponse | undefined | Promise<PublicResponse | undefined>;
+
+/** The last step. */
+export type EndpointStep = (context: RequestContext) => Promise<PublicResponse>;
+
+/** A step for responses. A returned response replaces the given one. */
+export type ResponseStep = (context: RequestContext, response: PublicResponse) => PublicResponse | undefined;
+
 /** The parameters are decoded. */
 export type PathParameters = Readonly<Record<string, string | undefined>>;
 

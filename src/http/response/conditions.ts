@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import type { PublicResponse, RequestContext } from '../request/context.ts';
 
-/** A strong entity tag (RFC 9110 section 8.8.3) of these bytes. */
-export function entityTag(body: string | Buffer): string {
-  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+/** A response with status 200 and a strong entity tag (RFC 9110 section 8.8.3) of its body. */
+export function taggedResponse(
+  headers: PublicResponse['headers'],
+  body: string | Buffer,
+  outcome?: CacheOutcome,
+): PublicResponse {
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  return { status: 200, headers: { ...headers, etag }, body, outcome };
 }
 
 /**

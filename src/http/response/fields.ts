@@ -17,9 +17,21 @@ export const LIMIT_FIELDS = [
   'X-RateLimit-Reset',
 ];
 
+/** The fields of every response that are always the same. Any page may read any response. */
+export const FIXED_FIELDS = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': [...LIMIT_FIELDS, 'ETag', 'Retry-After', 'Cache-Status', 'X-Request-Id'].join(', '),
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Timing-Allow-Origin': '*',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** The fields of every response of the public listener. */
+export const COMMON_FIELDS = ['X-Request-Id', ...Object.keys(FIXED_FIELDS)];
+
 /** `Cache-Status` (RFC 9211) for a looked-up value. A value from the catalog has none, because no cache was looked up. */
-export function cacheStatusFields(outcome: CacheOutcome): { readonly 'cache-status'?: string } {
-  return outcome.kind === 'catalog' ? {} : { 'cache-status': cacheStatusOf(outcome) };
+export function cacheStatusFields(outcome: CacheOutcome | undefined): { readonly 'cache-status'?: string } {
+  return outcome === undefined || outcome.kind === 'catalog' ? {} : { 'cache-status': cacheStatusOf(outcome) };
 }
 
 function cacheStatusOf({ kind, ttlMs, isStored, isCollapsed, reason }: CacheOutcome): string {

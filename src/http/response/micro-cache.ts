@@ -1,8 +1,7 @@
 import { createMemoryCache } from '../../lib/memory-cache.ts';
 import { addBoundGauges } from '../../lib/metrics.ts';
 import type { Runtime } from '../../lib/runtime.ts';
-import type { EndpointStep, Step } from '../pipeline.ts';
-import type { PublicResponse, RequestContext } from '../request/context.ts';
+import type { EndpointStep, PublicResponse, RequestContext, Step } from '../request/context.ts';
 import { applyConditions } from './conditions.ts';
 
 /** `max-age` has whole seconds, so a response may be repeated unchanged for one second. */
@@ -18,19 +17,10 @@ interface KeptResponse {
   readonly untilMs: number;
 }
 
-/** Responses of the last second, sent again to equal requests. A hot response costs one lookup. */
-export interface MicroCache {
-  /**
-   * The step that repeats the response to an equal request. If there is none, the endpoint responds. Its response is kept if it
-   * needed no load, and is repeated only while the looked-up value is fresh.
-   */
-  before(respond: EndpointStep): Step;
-  /** Removes all responses. A purge and a change of the catalog call it. */
-  clear(): void;
-}
+export type MicroCache = ReturnType<typeof createMicroCache>;
 
-export function createMicroCache({ runtime }: { readonly runtime: Pick<Runtime, 'clock' | 'metrics'> }): MicroCache {
-  const { clock, metrics } = runtime;
+/** Responses of the last second, sent again to equal requests. A hot response costs one lookup. */
+export function createMicroCache({ clock, metrics }: Pick<Runtime, 'clock' | 'metrics'>) {
   const entries = createMemoryCache<KeptResponse>({ maxBytes: MAX_BYTES, sizeOf });
   addBoundGauges(metrics, 'pennant_micro_cache', 'micro-cache', entries.stats);
 
@@ -42,19 +32,26 @@ export function createMicroCache({ runtime }: { readonly runtime: Pick<Runtime, 
   }
 
   return {
-    before: (respond) => (context) => {
-      const key = keyOf(context);
-      const found = context.request.method === 'OPTIONS' ? undefined : entries.get(key);
-      if (found !== undefined && found.untilMs > clock.monotonic()) {
-        context.isNegotiated = found.isNegotiated;
-        return applyConditions(context, found.response);
-      }
-      return respond(context).then((response) => {
-        keep(key, response, context);
-        return response;
-      });
-    },
+    /**
+     * The step that repeats the response to an equal request. If there is none, the endpoint responds. Its response is kept if
+     * it needed no load, and is repeated only while the looked-up value is fresh.
+     */
+    before:
+      (respond: EndpointStep): Step =>
+      (context) => {
+        const key = keyOf(context);
+        const found = context.request.method === 'OPTIONS' ? undefined : entries.get(key);
+        if (found !== undefined && found.untilMs > clock.monotonic()) {
+          context.isNegotiated = found.isNegotiated;
+          return applyConditions(context, found.response);
+        }
+        return respond(context).then((response) => {
+          keep(key, response, context);
+          return response;
+        });
+      },
 
+    /** Removes all responses. A purge and a change of the catalog call it. */
     clear: entries.clear,
   };
 }

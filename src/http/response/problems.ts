@@ -137,7 +137,7 @@ export function problemResponse(error: AppError, context: RequestContext): Publi
     headers['retry-after'] = String(seconds);
   }
   if (status === 405) headers.allow = ALLOWED_METHODS;
-  if (outcome !== undefined) Object.assign(headers, cacheStatusFields(outcome));
+  Object.assign(headers, cacheStatusFields(outcome));
   const body = {
     type: `${context.base}/problems#${code}`,
     title: problem.title,

@@ -6,7 +6,7 @@ import { truncateAddress } from '../../lib/ip-addresses.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { SECONDS_BUCKETS } from '../../lib/metrics.ts';
 import type { Runtime } from '../../lib/runtime.ts';
-import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
+import type { Endpoint, ResponseStep } from '../request/context.ts';
 import { statusOf } from './problems.ts';
 
 /** The route without an endpoint, instead of the endpoint's pattern (`/api/channel/:identifier`). */
@@ -16,20 +16,15 @@ interface ResponseReporterOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'metrics' | 'logger' | 'failureLog'>;
   /** The metrics of their patterns exist from the start. */
   readonly endpoints: readonly Pick<Endpoint, 'url'>[];
-  /** True: a line for each response. False: for failed and slow ones only. */
+  /** True: a line for each response. False: for failed and refused ones only. */
   readonly logsAll: boolean;
 }
 
 /** A flood must not fill the log, so equal lines are counted. */
 const RATE_LIMITED = 'requests over the rate limit (429)';
 
-/** Longer than a stale record waits for a fresh one. */
-const SLOW_SECONDS = 4;
-
-/** The last response step of the pipeline: counts the response, and logs it if the log is on, or if it failed or was slow. */
-export type ResponseReporter = (context: RequestContext, response: PublicResponse) => undefined;
-
-export function createResponseReporter({ runtime, endpoints, logsAll }: ResponseReporterOptions): ResponseReporter {
+/** The last response step of the pipeline: counts the response, and logs it if it failed or was refused, or if the log is on. */
+export function createResponseReporter({ runtime, endpoints, logsAll }: ResponseReporterOptions): ResponseStep {
   const { clock, metrics, logger, failureLog } = runtime;
   const count = createResponseMetrics(metrics, [NO_ROUTE, ...endpoints.map(({ url }) => url)]);
 
@@ -41,8 +36,7 @@ export function createResponseReporter({ runtime, endpoints, logsAll }: Response
     const route = endpoint?.url ?? NO_ROUTE;
     const seconds = (clock.monotonic() - receivedAtMs) / 1000;
     count(route, status, seconds, cache);
-    const isSlow = seconds >= SLOW_SECONDS;
-    if (!logsAll && !isSlow && failure === undefined && status !== 429) return;
+    if (!logsAll && failure === undefined && status !== 429) return;
     const line = {
       route,
       status,
@@ -54,7 +48,7 @@ export function createResponseReporter({ runtime, endpoints, logsAll }: Response
       cache,
       code: failure?.code,
     };
-    const problem = findProblem(line, failure, isSlow);
+    const problem = findProblem(line, failure);
     const hasLine = problem !== undefined && failureLog.report(problem);
     if (logsAll && !hasLine) logger.info(line, 'request');
   };
@@ -65,16 +59,10 @@ function isExplained(error: AppError | undefined): boolean {
   return isUpstreamFailure(error) && !isInconclusive(error);
 }
 
-/** What the log says of a failed, refused or slow response. `undefined` for any other, such as a 404. */
-function findProblem(
-  line: { readonly route: string; readonly status: number },
-  failure: AppError | undefined,
-  isSlow: boolean,
-): FailureReport | undefined {
+/** What the log says of a failed or refused response. `undefined` for any other, such as a 404. */
+function findProblem(line: { readonly status: number }, failure: AppError | undefined): FailureReport | undefined {
   if (line.status === 429) return { level: 'warn', key: 'rate limit', message: RATE_LIMITED, fields: line };
-  if (failure === undefined) {
-    return isSlow ? { level: 'warn', key: `slow ${line.route}`, message: 'slow request', fields: line } : undefined;
-  }
+  if (failure === undefined) return undefined;
   const { code, cause } = failure;
   if (code === 'internal') {
     const key = `bug ${cause instanceof Error ? cause.stack : describeFailure(cause)}`;

@@ -3,17 +3,9 @@ import type { Lifetime } from '../../lib/http/listener.ts';
 import type { ResponseWriter } from '../../lib/http/response-writer.ts';
 import { ALLOWED_METHODS } from '../request/admission.ts';
 import type { PublicResponse, RequestContext } from '../request/context.ts';
-import { LIMIT_FIELDS, NEGOTIATED } from './fields.ts';
+import { FIXED_FIELDS, NEGOTIATED } from './fields.ts';
 
-/** Every response of the public listener has these fields. Any page may read any response. */
-const COMMON_HEADERS = {
-  'access-control-allow-origin': '*',
-  'access-control-expose-headers': [...LIMIT_FIELDS, 'ETag', 'Retry-After', 'Cache-Status', 'X-Request-Id'].join(', '),
-  'cross-origin-resource-policy': 'cross-origin',
-  'timing-allow-origin': '*',
-  'x-content-type-options': 'nosniff',
-} as const;
-const COMMON_FIELDS = Object.entries(COMMON_HEADERS).flat();
+const FIXED = Object.entries(FIXED_FIELDS).flatMap(([name, value]) => [name.toLowerCase(), value]);
 
 /** The response to a preflight. Browsers may remember it for a day. */
 export const PREFLIGHT: PublicResponse = {
@@ -35,7 +27,7 @@ interface SendOptions {
 export function createSend({ responseWriter, lifetime }: SendOptions) {
   return (context: RequestContext, { status, headers, body, onSent }: PublicResponse): undefined => {
     const { request, response } = context;
-    const fields: (string | number)[] = [...COMMON_FIELDS, 'x-request-id', context.id];
+    const fields: (string | number)[] = [...FIXED, 'x-request-id', context.id];
     pushFields(fields, context.limitHeaders);
     pushFields(fields, headers);
     if (context.isNegotiated) pushFields(fields, NEGOTIATED);

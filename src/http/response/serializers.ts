@@ -2,7 +2,7 @@ import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import type { Channel, SearchHit } from '../../domain/channel.ts';
 import { VARIANTS, type Variant, variantRow } from '../../domain/variants.ts';
 import type { PublicResponse } from '../request/context.ts';
-import { entityTag } from './conditions.ts';
+import { taggedResponse } from './conditions.ts';
 import { cacheStatusFields, JSON_MEDIA_TYPE, keptForMs, publicFor } from './fields.ts';
 
 /** Form B has path segments for these. The others are written as a `type`. */
@@ -71,12 +71,6 @@ export function jsonResponse(
   content: object,
   cacheControl = outcome === undefined ? 'no-store' : publicFor(keptForMs(outcome)),
 ): PublicResponse {
-  const body = JSON.stringify(content);
-  const headers = {
-    'content-type': JSON_MEDIA_TYPE,
-    'cache-control': cacheControl,
-    ...(outcome && cacheStatusFields(outcome)),
-    etag: entityTag(body),
-  };
-  return { status: 200, headers, body, outcome };
+  const headers = { 'content-type': JSON_MEDIA_TYPE, 'cache-control': cacheControl, ...cacheStatusFields(outcome) };
+  return taggedResponse(headers, JSON.stringify(content), outcome);
 }

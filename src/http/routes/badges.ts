@@ -14,7 +14,7 @@ import {
 import { defineEndpoint, type Endpoint, type PathParameters, type PublicResponse } from '../request/context.ts';
 import { InvalidParameter } from '../request/parameters.ts';
 import { type Badge, drawBadge } from '../response/badge-image.ts';
-import { entityTag } from '../response/conditions.ts';
+import { taggedResponse } from '../response/conditions.ts';
 import { cacheStatusFields, keptForMs, publicFor } from '../response/fields.ts';
 import { jsonResponse } from '../response/serializers.ts';
 import { IDENTIFIER, parseBareIdentifier } from './channels.ts';
@@ -177,10 +177,9 @@ function imageResponse(body: string, cacheMs: number, outcome: CacheOutcome | un
   const headers = {
     'content-type': 'image/svg+xml',
     'cache-control': publicFor(cacheMs),
-    ...(outcome !== undefined && cacheStatusFields(outcome)),
+    ...cacheStatusFields(outcome),
     // An SVG that is opened as a page could run scripts. This allows only the styles and the logo, which is a data URL.
     'content-security-policy': "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox",
-    etag: entityTag(body),
   };
-  return { status: 200, headers, body, outcome };
+  return taggedResponse(headers, body, outcome);
 }

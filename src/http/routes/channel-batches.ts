@@ -2,7 +2,6 @@ import type { BatchResult, ChannelBatches } from '../../channels/channel-batches
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import { AppError } from '../../domain/errors.ts';
 import { findHandle, findIdentifier, type Identifier } from '../../domain/identifier.ts';
-import { quoted } from '../../lib/printable.ts';
 import { InvalidIdentifier } from '../request/advice.ts';
 import { defineEndpoint, type Endpoint, type RequestContext } from '../request/context.ts';
 import { BATCH_QUERY, InvalidParameter, MAX_BATCH } from '../request/parameters.ts';
@@ -60,7 +59,7 @@ export function channelBatchRoute({ channelBatches, urlForm }: ChannelBatchRoute
 /** The error concerns this item only. */
 function readIdentifier(text: string): Identifier | InvalidIdentifier {
   const identifier = text.startsWith('@') ? findHandle(text) : findIdentifier(text, 'id');
-  return identifier ?? new InvalidIdentifier(text, `${quoted(text)} is neither a channel ID nor an @handle.`);
+  return identifier ?? new InvalidIdentifier(text, 'is neither a channel ID nor an @handle');
 }
 
 /** The shortest remaining time of all results. `no-store` after a failure, because the next request may get more. */

@@ -9,7 +9,6 @@ import {
   identifiersOfCustomName,
   isChannelId,
 } from '../../domain/identifier.ts';
-import { quoted } from '../../lib/printable.ts';
 import { InvalidIdentifier } from '../request/advice.ts';
 import { defineEndpoint, type Endpoint, type PathParameter, type PublicResponse } from '../request/context.ts';
 import { CHANNEL_QUERY, SEARCH_QUERY } from '../request/parameters.ts';
@@ -113,10 +112,9 @@ export function searchRoute(options: ImageUrlStyle & { readonly searches: Search
   });
 }
 
-function parseCustomName(name: string): Identifier[] {
+function parseCustomName(name: string): readonly Identifier[] {
   const identifiers = isChannelId(name) ? [] : identifiersOfCustomName(name);
-  if (identifiers.length > 0) return identifiers;
-  throw new InvalidIdentifier(name, `${quoted(name)} can be neither a custom name nor a handle.`);
+  return requireAny(identifiers, name, 'can be neither a custom name nor a handle');
 }
 
 /**
@@ -125,27 +123,26 @@ function parseCustomName(name: string): Identifier[] {
  * @throws InvalidIdentifier
  */
 export function parseBareIdentifier(text: string): readonly Identifier[] {
-  const identifiers = identifiersOfBareName(text);
-  if (identifiers.length > 0) return identifiers;
-  const forms = 'neither a channel ID ("UC" and 22 characters), nor an @handle, nor a user name';
-  throw new InvalidIdentifier(text, `${quoted(text)} is ${forms}.`);
+  const fault = 'is neither a channel ID ("UC" and 22 characters), nor an @handle, nor a user name';
+  return requireAny(identifiersOfBareName(text), text, fault);
 }
 
 type RecordType = Exclude<IdentifierKind, 'custom'>;
 
-/**
- * Reads an identifier as the kind in its path or `type`.
- *
- * @throws InvalidIdentifier
- */
+/** Reads an identifier as the kind in its path or `type`. @throws InvalidIdentifier */
 function parseIdentifier(text: string, kind: RecordType): readonly Identifier[] {
   const identifier = findIdentifier(text, kind);
-  if (identifier !== undefined) return [identifier];
-  throw new InvalidIdentifier(text, `${quoted(text)} is not ${FORMS[kind]}`);
+  return requireAny(identifier === undefined ? [] : [identifier], text, `is not ${FORMS[kind]}`);
 }
 
 const FORMS: Record<RecordType, string> = {
-  id: 'a channel ID: "UC" followed by 22 letters, digits, "_" or "-".',
-  handle: 'a handle: 1 to 30 letters, digits, "_", "-", "." or "·", at least one letter or digit.',
-  username: 'a username: 1 to 60 of the characters A-Z a-z 0-9 "_" "-" ".".',
+  id: 'a channel ID: "UC" followed by 22 letters, digits, "_" or "-"',
+  handle: 'a handle: 1 to 30 letters, digits, "_", "-", "." or "·", at least one letter or digit',
+  username: 'a username: 1 to 60 of the characters A-Z a-z 0-9 "_" "-" "."',
 };
+
+/** The identifiers that a text may be, in their order. @throws InvalidIdentifier if there are none */
+function requireAny(identifiers: readonly Identifier[], text: string, fault: string): readonly Identifier[] {
+  if (identifiers.length === 0) throw new InvalidIdentifier(text, fault);
+  return identifiers;
+}

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { ExampleChannel, Examples } from '../../channels/examples.ts';
 import type { RateLimit } from '../../rate-limit/limiter.ts';
 import { openApiDocument, pathOf, SUMMARY } from '../openapi/document.ts';
-import { defineEndpoint, type Endpoint, type PublicResponse } from '../request/context.ts';
-import { entityTag } from '../response/conditions.ts';
+import type { Endpoint, PublicResponse } from '../request/context.ts';
+import { taggedResponse } from '../response/conditions.ts';
 import { JSON_MEDIA_TYPE } from '../response/fields.ts';
 import { listProblems } from '../response/problems.ts';
 
@@ -20,69 +20,56 @@ interface DocumentRouteOptions {
 /** All endpoints: the given ones, and the index, the list of problems, the OpenAPI document and the icon. */
 export function withDocuments(options: DocumentRouteOptions): readonly Endpoint[] {
   const icon = readFileSync(new URL('../favicon.png', import.meta.url));
-  const iconTag = entityTag(icon);
   const all: readonly Endpoint[] = [
     ...options.endpoints,
-    document(
-      {
-        id: 'Index',
-        summary: 'Index of the service',
-        description: 'The index has the endpoints with examples, the limits and the operator’s contact.',
-      },
-      '/',
-      async (base) => indexDocument(base, { ...options, endpoints: all }, await options.examples()),
-    ),
-    document(
-      {
-        id: 'Problems',
-        summary: 'List of error codes',
-        description: 'The list has every error code with its status and meaning.',
-      },
-      '/problems',
-      (base) => ({ problems: listProblems(base) }),
-    ),
-    document(
-      {
-        id: 'OpenApi',
-        summary: 'OpenAPI 3.1 document',
-        description: 'The document describes every path, parameter and response for programs.',
-      },
-      '/openapi.json',
-      (base) => openApiDocument({ ...options, endpoints: all }, base),
-    ),
-    defineEndpoint({
+    {
+      url: '/',
+      id: 'Index',
+      tag: 'service',
+      summary: 'Index of the service',
+      description: 'The index has the endpoints with examples, the limits and the operator’s contact.',
+      returns: 'Document',
+      respond: async (_request, { base }) =>
+        jsonDocument(indexDocument(base, { ...options, endpoints: all }, await options.examples())),
+    },
+    {
+      url: '/problems',
+      id: 'Problems',
+      tag: 'service',
+      summary: 'List of error codes',
+      description: 'The list has every error code with its status and meaning.',
+      returns: 'Document',
+      respond: (_request, { base }) => jsonDocument({ problems: listProblems(base) }),
+    },
+    {
+      url: '/openapi.json',
+      id: 'OpenApi',
+      tag: 'service',
+      summary: 'OpenAPI 3.1 document',
+      description: 'The document describes every path, parameter and response for programs.',
+      returns: 'Document',
+      respond: (_request, { base }) => jsonDocument(openApiDocument({ ...options, endpoints: all }, base)),
+    },
+    {
       url: '/favicon.ico',
       id: 'Icon',
       tag: 'service',
       summary: 'The service’s icon',
       description: 'Browsers request the icon with a page.',
       returns: 'Icon',
-      respond: () => documentResponse('image/png', icon, iconTag),
-    }),
+      respond: () => documentResponse('image/png', icon),
+    },
   ];
   return all;
 }
 
 /** Indented JSON, because users open these documents in a browser or a terminal. */
-function document(
-  description: Pick<Endpoint, 'id' | 'summary' | 'description'>,
-  url: string,
-  contentOf: (base: string) => object | Promise<object>,
-): Endpoint {
-  return defineEndpoint({
-    ...description,
-    url,
-    tag: 'service',
-    returns: 'Document',
-    async respond(_request, { base }) {
-      const body = `${JSON.stringify(await contentOf(base), null, 2)}\n`;
-      return documentResponse(JSON_MEDIA_TYPE, body, entityTag(body));
-    },
-  });
+function jsonDocument(content: object): PublicResponse {
+  return documentResponse(JSON_MEDIA_TYPE, `${JSON.stringify(content, null, 2)}\n`);
 }
 
-function documentResponse(contentType: string, body: string | Buffer, etag: string): PublicResponse {
-  return { status: 200, headers: { 'content-type': contentType, 'cache-control': 'public, max-age=3600', etag }, body };
+function documentResponse(contentType: string, body: string | Buffer): PublicResponse {
+  return taggedResponse({ 'content-type': contentType, 'cache-control': 'public, max-age=3600' }, body);
 }
 
 function indexDocument(

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram } from '@prometheus-io/client';
 import type { Config } from '../config/settings.ts';
-import { END_REASONS } from '../images/encoder/child.ts';
 import { createEncoder, type Encoder, QUEUE_LENGTH } from '../images/encoder/encoder.ts';
+import { END_REASONS } from '../images/encoder/slot.ts';
 import { addBoundGauges, addGauge, SECONDS_BUCKETS } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 

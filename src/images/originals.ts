@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Cache, Cached, Loaded } from '../cache/cache.ts';
 import type { ImageId, ImageStore } from '../cache/image-store.ts';
 import { digestOf, originalKey } from '../cache/keys.ts';
@@ -20,8 +19,6 @@ import type { Encoder } from './encoder/encoder.ts';
 export const LOAD_WAIT_MS = 8_000;
 const LOADS_AT_ONCE = 6;
 const MAX_WAITING_LOADS = 64;
-
-type Load = () => Promise<Loaded<OriginalInfo>>;
 
 interface OriginalsOptions {
   /** Absent if `SOURCES` does not name it. */
@@ -54,24 +51,17 @@ export function createOriginals(options: OriginalsOptions): Originals {
   const { clock, metrics } = runtime;
   const downloading = createSingleFlight<Buffer>();
 
-  const waitingLoads = createRoundRobin<Load, Loaded<OriginalInfo>>({
+  const loads = createRoundRobin({
+    places: Array.from({ length: LOADS_AT_ONCE }, (_, place) => place),
     maxWaitMs: LOAD_WAIT_MS,
     clock,
     refusal: () =>
       new AppError('overloaded', 'Too many images are being loaded at the moment.', { retryAfterMs: 5_000 }),
   });
-  for (let loader = 0; loader < LOADS_AT_ONCE; loader += 1) void loadInTurn();
   addBoundGauges(metrics, 'pennant_waiting_originals', 'originals that wait to be loaded', () => ({
-    entries: waitingLoads.size,
+    entries: loads.waiting(),
     maxEntries: MAX_WAITING_LOADS,
   }));
-
-  async function loadInTurn(): Promise<never> {
-    for (;;) {
-      const { work, settle } = await waitingLoads.take();
-      await settle(work());
-    }
-  }
 
   /** A load continues after its callers disconnect: others will request the same image. */
   async function load(
@@ -169,13 +159,12 @@ export function createOriginals(options: OriginalsOptions): Originals {
     async get(channel, kind) {
       // A new key in the record means a new image.
       const { key: version } = refOf(channel, kind);
-      const submitLoad = (previous: OriginalInfo | undefined) => {
-        // What the load does is part of this request.
-        const work = AsyncLocalStorage.bind(() => load(channel, kind, previous));
-        return waitingLoads.submit(currentClient(), work, NEVER_ABORTED, MAX_WAITING_LOADS);
+      const loadInTurn = (previous: OriginalInfo | undefined) => {
+        const turn = { client: currentClient(), signal: NEVER_ABORTED, maxWaiting: MAX_WAITING_LOADS };
+        return loads.run(turn, () => load(channel, kind, previous));
       };
       const lookup = { softTimeoutMs: SOFT_TIMEOUT_MS, version };
-      return cache.get(originalKey(channel.channelId, kind), submitLoad, lookup);
+      return cache.get(originalKey(channel.channelId, kind), loadInTurn, lookup);
     },
 
     async read(channel, kind, { value: { digest }, storedAtMs, outcome, failure }) {

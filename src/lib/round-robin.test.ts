@@ -5,7 +5,7 @@ import { clientOf } from '../../test/helpers/clients.ts';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import { NEVER_ABORTED } from './deadlines.ts';
-import { createRoundRobin, type RoundRobin, type Taken } from './round-robin.ts';
+import { createRoundRobin, type RoundRobin } from './round-robin.ts';
 
 const MAX_WAIT_MS = 2_000;
 
@@ -13,112 +13,140 @@ const clientOfCall = (name: string) => clientOf(name.replace(/\d+$/, ''));
 const networkOf = (name: string) => clientOfCall(name).network;
 
 let clock: ManualClock;
-/** Of calls, by name. */
-let queue: RoundRobin<string, void>;
+let turns: RoundRobin<string>;
+/** The calls that run, and what ends them. */
+let running: Map<string, () => void>;
 /** The calls that failed, with the code of their error. */
 let failed: string[];
 
-function start(): void {
+function start(...places: string[]): void {
   clock = createManualClock();
+  running = new Map();
   failed = [];
   const refusal = () => new AppError('overloaded', 'No turn.');
-  queue = createRoundRobin({ maxWaitMs: MAX_WAIT_MS, clock, refusal });
+  turns = createRoundRobin({ places, maxWaitMs: MAX_WAIT_MS, clock, refusal });
 }
 
-beforeEach(start);
+/** In each test, the only place is taken. */
+beforeEach(async () => {
+  start('only');
+  await call('busy');
+});
 
-/** Calls: `a1` of the only client of a network, `n/a1` of a client in network `n`. */
-function call(names: string, { signal = NEVER_ABORTED, maxLength = 10 } = {}): void {
+/** Calls: `a1` of the only client of a network, `n/a1` of a client in network `n`. A call in a named place is `a1@place`. */
+async function call(names: string, { signal = NEVER_ABORTED, maxWaiting = 10, places = /./ } = {}): Promise<void> {
   for (const name of names.split(' ')) {
-    queue
-      .submit(clientOfCall(name), name, signal, maxLength)
+    const work = { client: clientOfCall(name), signal, maxWaiting, suits: (place: string) => places.test(place) };
+    turns
+      .run(work, (place) => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        running.set(place === 'only' ? name : `${name}@${place}`, resolve);
+        return promise;
+      })
       .catch((error: AppError) => failed.push(`${name} ${error.code}`));
   }
+  await nextTurn();
 }
 
-async function takeAll(isWanted?: (name: string) => boolean): Promise<string> {
-  const taken: string[] = [];
-  // The last one waits for a call that does not come.
-  for (let left = queue.size; left >= 0; left -= 1) {
-    void queue.take(isWanted).then(({ work }) => taken.push(work));
-    await nextTurn();
+async function end(name: string): Promise<void> {
+  running.get(name)?.();
+  running.delete(name);
+  await nextTurn();
+}
+
+/** Ends one call after the other. @returns those that begin meanwhile, in their order */
+async function endAll(): Promise<string> {
+  const begun: string[] = [];
+  for (let [name] = running.keys(); name !== undefined; [name] = running.keys()) {
+    await end(name);
+    begun.push(...running.keys());
   }
-  return taken.join(' ');
+  return begun.join(' ');
 }
 
 describe('the round robin', () => {
   it('gives networks their turns, and in a network its clients, each in its own order', async () => {
-    call('n/a1 n/a2 n/b1 n/c1 m/a1 m/a2 z1');
-    expect(await takeAll()).toBe('n/a1 m/a1 z1 n/b1 m/a2 n/c1 n/a2');
+    await call('n/a1 n/a2 n/b1 n/c1 m/a1 m/a2 z1');
+    expect([turns.waiting(), turns.running()]).toEqual([7, 1]);
+    expect(await endAll()).toBe('n/a1 m/a1 z1 n/b1 m/a2 n/c1 n/a2');
+    expect([turns.waiting(), turns.running()]).toEqual([0, 0]);
   });
 
-  it('leaves what a taker does not want, and gives a new call to the last taker that wants it', async () => {
-    const given: string[] = [];
-    const take = (taker: string, names: RegExp) =>
-      queue.take((name) => names.test(name)).then(({ work }) => given.push(`${taker} ${work}`));
-    call('a1 b1 a2');
-    expect(await takeAll((name) => name.startsWith('b'))).toBe('b1');
-    void take('first', /^[cz]/);
-    void take('second', /^c/);
-    call('c1 z1 c2');
-    await nextTurn();
-    expect(given.sort()).toEqual(['first z1', 'second c1']);
-    expect(await takeAll()).toBe('a1 c2 a2');
+  it('leaves a place that a call does not want to the next one, and gives the place that became free last', async () => {
+    start('first', 'second', 'third');
+    await call('a1 a2', { places: /first/ });
+    await call('b1 b2 b3');
+    expect([...running.keys()]).toEqual(['a1@first', 'b1@third', 'b2@second']);
+    await end('b2@second');
+    await end('b1@third');
+    await end('b3@second');
+    await call('c1');
+    expect([...running.keys()]).toEqual(['a1@first', 'c1@second']);
+    await end('a1@first');
+    expect([...running.keys()]).toEqual(['c1@second', 'a2@first']);
   });
 
   it('moves a network to the end again when its turn ends', async () => {
-    call('n/a1 m/a1');
-    const { settle } = await queue.take();
-    call('n/b1 z1');
-    await settle(Promise.resolve());
-    expect(await takeAll()).toBe('m/a1 z1 n/b1');
+    await call('n/a1 m/a1');
+    await end('busy');
+    await call('n/b1 z1');
+    expect(await endAll()).toBe('m/a1 z1 n/b1');
   });
 
   it('refuses a call that waits too long, and drops one that is aborted', async () => {
     const leaving = new AbortController();
-    call('a1 a2');
-    call('b1', { signal: leaving.signal });
+    await call('a1 a2');
+    await call('b1', { signal: leaving.signal });
     leaving.abort();
-    call('c1', { signal: AbortSignal.abort() });
+    await call('c1', { signal: AbortSignal.abort() });
     clock.advance(MAX_WAIT_MS - 1);
-    expect(await queue.take()).toMatchObject({ work: 'a1' });
+    await end('busy');
+    expect([...running.keys()]).toEqual(['a1']);
     clock.advance(1);
     await nextTurn();
     expect(failed.sort()).toEqual(['a2 overloaded', 'b1 upstream_timeout', 'c1 upstream_timeout']);
-    expect(queue.size).toBe(0);
+    expect(turns.waiting()).toBe(0);
+  });
+
+  it('passes on the error of a call, and gives its place to the next one', async () => {
+    const failing = turns.run({ client: clientOf('a'), signal: NEVER_ABORTED, maxWaiting: 10 }, async () => {
+      throw new Error('of the call');
+    });
+    await call('b1');
+    await Promise.all([expect(failing).rejects.toThrow('of the call'), end('busy')]);
+    expect([...running.keys()]).toEqual(['b1']);
   });
 
   it('lets no network have two turns while another one waits, whatever arrives and ends', async () => {
     const name = fc.constantFrom('n/a1', 'n/b1', 'm/a1', 'm/b1', 'z1');
-    const event = fc.record({ what: fc.constantFrom('call', 'call', 'take', 'end'), name });
+    const event = fc.record({ isCall: fc.boolean(), name, at: fc.nat(1) });
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 80 }), async (events) => {
-        start();
-        const waiting: string[] = [];
-        const running: Taken<string, void>[] = [];
+        start('first', 'second');
         /** For each network that waits, the networks that had a turn since it last had one itself. */
-        const turns = new Map<string, string[]>();
-        const restart = (name: string) => {
-          if (turns.has(networkOf(name))) turns.set(networkOf(name), []);
-        };
-        for (const { what, name } of events) {
-          const ended = what === 'end' ? running.shift() : undefined;
+        const others = new Map<string, string[]>();
+        const waiting: string[] = [];
+        for (const [index, { isCall, name, at }] of events.entries()) {
+          const before = new Set(running.keys());
+          const ended = isCall ? undefined : [...before][at];
           if (ended !== undefined) {
-            await ended.settle(Promise.resolve());
-            restart(ended.work);
-          } else if (what === 'call') {
-            call(name, { maxLength: 100 });
-            waiting.push(name);
-            turns.set(networkOf(name), turns.get(networkOf(name)) ?? []);
-          } else if (what === 'take' && waiting.length > 0) {
-            const taken = await queue.take();
-            running.push(taken);
-            waiting.splice(waiting.indexOf(taken.work), 1);
-            if (!waiting.some((name) => networkOf(name) === networkOf(taken.work))) turns.delete(networkOf(taken.work));
-            restart(taken.work);
-            for (const others of turns.values()) others.push(networkOf(taken.work));
+            if (others.has(networkOf(ended))) others.set(networkOf(ended), []);
+            await end(ended);
+          } else if (isCall) {
+            const called = name.replace(/\d/, `${index + 10}`);
+            waiting.push(called);
+            others.set(networkOf(called), others.get(networkOf(called)) ?? []);
+            await call(called, { maxWaiting: 100 });
           }
-          for (const others of turns.values()) expect(new Set(others).size).toBe(others.length);
+          for (const begun of [...running.keys()].filter((name) => !before.has(name))) {
+            const [call = ''] = begun.split('@');
+            waiting.splice(waiting.indexOf(call), 1);
+            const network = networkOf(call);
+            if (waiting.some((name) => networkOf(name) === network)) others.set(network, []);
+            else others.delete(network);
+            for (const [other, had] of others) if (other !== network) had.push(network);
+          }
+          for (const had of others.values()) expect(new Set(had).size).toBe(had.length);
         }
       }),
     );
@@ -132,10 +160,9 @@ describe('a full round robin', () => {
     ['a client that then has as many as any other', 'a1 b1 c1 d1 e1', 'f1', 'f1'],
     ['a network that then has as many as any other', 'n/a1 n/b1 m/a1 m/b1 m/c1', 'n/c1', 'n/c1'],
   ])('refuses the newest call of %s', async (_who, waiting, newcomer, refused) => {
-    call(waiting);
-    call(newcomer, { maxLength: 5 });
-    await nextTurn();
+    await call(waiting);
+    await call(newcomer, { maxWaiting: 5 });
     expect(failed).toEqual([`${refused} overloaded`]);
-    expect(queue.size).toBe(5);
+    expect(turns.waiting()).toBe(5);
   });
 });

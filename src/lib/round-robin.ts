@@ -3,78 +3,63 @@ import type { Clock } from './clock.ts';
 import { abortError } from './deadlines.ts';
 import type { ClientKeys } from './request-scope.ts';
 
-interface RoundRobinOptions {
+interface RoundRobinOptions<P> {
+  /** Where work runs: one piece at a time in each. */
+  readonly places: readonly P[];
   readonly maxWaitMs: number;
   readonly clock: Clock;
   /** The error of work for which there is no room, or that waits too long. */
   readonly refusal: () => AppError;
 }
 
+interface Work<P> {
+  readonly client: ClientKeys;
+  readonly signal: AbortSignal;
+  /** How much work may wait, with this one. */
+  readonly maxWaiting: number;
+  /** False for a place that this work leaves to others. Default: it takes any place */
+  readonly suits?: (place: P) => boolean;
+}
+
 /**
- * Work of clients that waits until somebody takes it. Networks take turns, and so do the clients of a network; the work of one
- * client stays in order. If there is too much, the newest of whoever has most is refused: of the client with the most in the
+ * Gives places to the work of clients. While none is free, networks take turns, and so do the clients of a network; the work of
+ * one client stays in order. If too much waits, the newest of whoever has most is refused: of the client with the most in the
  * network with the most.
  */
-export interface RoundRobin<T, R> {
-  readonly size: number;
+export interface RoundRobin<P> {
+  /** How much work waits for a place. */
+  waiting(): number;
+  /** How much work has a place. */
+  running(): number;
   /**
-   * Returns the result of whoever takes the work.
+   * Runs the work in a place when its turn has come. Of several free places it gets the one that became free last, so that the
+   * others may rest.
    *
-   * @param maxLength how much work may wait, with this one
-   * @throws AppError `refusal`, or that of the signal (`abortError`), for work that nobody has taken
-   */
-  submit(client: ClientKeys, work: T, signal: AbortSignal, maxLength: number): Promise<R>;
-  /**
-   * Takes the next work, or waits for some. Of those who wait, the last one gets it, so that the first ones may rest.
+   * A network goes to the end of the line when its work begins, and again when that ends: another one waits for one long piece of
+   * work, not for two.
    *
-   * @param isWanted false for work that goes on waiting. Default: none
+   * @throws AppError `refusal`, or that of the signal (`abortError`), for work that has not begun
    */
-  take(isWanted?: (work: T) => boolean): Promise<Taken<T, R>>;
+  run<R>(work: Work<P>, start: (place: P) => Promise<R>): Promise<R>;
 }
 
-export interface Taken<T, R> {
-  readonly work: T;
-  readonly waitedMs: number;
-  /**
-   * Passes the result on when it is there. A network goes to the end of the line when its work is taken, and again now: another
-   * one waits for one long piece of work, not for two.
-   */
-  settle(result: Promise<R>): Promise<void>;
-}
-
-interface Entry<T, R> extends PromiseWithResolvers<R> {
+interface Entry<P> extends PromiseWithResolvers<P> {
   readonly client: ClientKeys;
-  readonly work: T;
-  readonly submittedAtMs: number;
+  readonly suits: (place: P) => boolean;
   /** The lowest number is next: the network’s, then the client’s. */
   networkTurn: number;
   clientTurn: number;
 }
 
-interface Taker<T, R> extends PromiseWithResolvers<Taken<T, R>> {
-  readonly isWanted: (work: T) => boolean;
-}
-
-export function createRoundRobin<T, R>(options: RoundRobinOptions): RoundRobin<T, R> {
-  const { maxWaitMs, clock, refusal } = options;
+export function createRoundRobin<P>({ places, maxWaitMs, clock, refusal }: RoundRobinOptions<P>): RoundRobin<P> {
+  /** None of them suits what waits. */
+  const free = new Set(places);
   /** In the order of their arrival. */
-  const waiting = new Set<Entry<T, R>>();
-  /** None of them wants what waits. */
-  const takers: Taker<T, R>[] = [];
+  const waiting = new Set<Entry<P>>();
   let lastTurn = 0;
 
   const ofNetwork = ({ network }: ClientKeys) => [...waiting].filter(({ client }) => client.network === network);
   const ofClient = ({ key }: ClientKeys) => [...waiting].filter(({ client }) => client.key === key);
-
-  function add(client: ClientKeys, work: T): Entry<T, R> {
-    lastTurn += 1;
-    const networkTurn = ofNetwork(client)[0]?.networkTurn ?? lastTurn;
-    const clientTurn = ofClient(client)[0]?.clientTurn ?? lastTurn;
-    const submittedAtMs = clock.monotonic();
-    const entry = { client, work, submittedAtMs, networkTurn, clientTurn, ...Promise.withResolvers<R>() };
-    waiting.add(entry);
-    return entry;
-  }
 
   function moveToEnd(client: ClientKeys): void {
     lastTurn += 1;
@@ -82,34 +67,20 @@ export function createRoundRobin<T, R>(options: RoundRobinOptions): RoundRobin<T
     for (const entry of ofClient(client)) entry.clientTurn = lastTurn;
   }
 
-  function findNext(isWanted: (work: T) => boolean): Entry<T, R> | undefined {
-    const wanted = [...waiting].filter(({ work }) => isWanted(work));
-    return wanted.sort((a, b) => a.networkTurn - b.networkTurn || a.clientTurn - b.clientTurn)[0];
+  function release(place: P): void {
+    const suited = [...waiting].filter(({ suits }) => suits(place));
+    const [next] = suited.sort((a, b) => a.networkTurn - b.networkTurn || a.clientTurn - b.clientTurn);
+    if (next === undefined) {
+      free.add(place);
+      return;
+    }
+    waiting.delete(next);
+    moveToEnd(next.client);
+    next.resolve(place);
   }
 
-  function begin(entry: Entry<T, R>): Taken<T, R> {
-    const { client, work, submittedAtMs, resolve, reject } = entry;
-    waiting.delete(entry);
-    moveToEnd(client);
-    return {
-      work,
-      waitedMs: clock.monotonic() - submittedAtMs,
-      async settle(result) {
-        await result.then(resolve, reject);
-        moveToEnd(client);
-      },
-    };
-  }
-
-  function giveToTaker(entry: Entry<T, R>): void {
-    const taker = takers.findLast(({ isWanted }) => isWanted(entry.work));
-    if (taker === undefined) return;
-    takers.splice(takers.indexOf(taker), 1);
-    taker.resolve(begin(entry));
-  }
-
-  /** Work that was taken stays. */
-  function leave(entry: Entry<T, R>, reason: () => AppError): void {
+  /** Work that has begun stays. */
+  function leave(entry: Entry<P>, reason: () => AppError): void {
     if (waiting.delete(entry)) entry.reject(reason());
   }
 
@@ -120,31 +91,42 @@ export function createRoundRobin<T, R>(options: RoundRobinOptions): RoundRobin<T
     if (entry !== undefined) leave(entry, refusal);
   }
 
+  async function waitForPlace({ client, signal, maxWaiting, suits = () => true }: Work<P>): Promise<P> {
+    if (signal.aborted) throw abortError(signal);
+    const place = [...free].findLast(suits);
+    if (place !== undefined) {
+      free.delete(place);
+      moveToEnd(client);
+      return place;
+    }
+    lastTurn += 1;
+    const networkTurn = ofNetwork(client)[0]?.networkTurn ?? lastTurn;
+    const clientTurn = ofClient(client)[0]?.clientTurn ?? lastTurn;
+    const entry = { client, suits, networkTurn, clientTurn, ...Promise.withResolvers<P>() };
+    waiting.add(entry);
+    const onAbort = () => leave(entry, () => abortError(signal));
+    const cancelLimit = clock.after(maxWaitMs, () => leave(entry, refusal));
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      if (waiting.size > maxWaiting) refuseOne(client);
+      return await entry.promise;
+    } finally {
+      cancelLimit();
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
   return {
-    get size() {
-      return waiting.size;
-    },
-    async submit(client, work, signal, maxLength) {
-      if (signal.aborted) throw abortError(signal);
-      const entry = add(client, work);
-      const onAbort = () => leave(entry, () => abortError(signal));
-      const cancelLimit = clock.after(maxWaitMs, () => leave(entry, refusal));
-      signal.addEventListener('abort', onAbort, { once: true });
+    waiting: () => waiting.size,
+    running: () => places.length - free.size,
+    async run(work, start) {
+      const place = await waitForPlace(work);
       try {
-        giveToTaker(entry);
-        if (waiting.size > maxLength) refuseOne(client);
-        return await entry.promise;
+        return await start(place);
       } finally {
-        cancelLimit();
-        signal.removeEventListener('abort', onAbort);
+        moveToEnd(work.client);
+        release(place);
       }
-    },
-    async take(isWanted = () => true) {
-      const next = findNext(isWanted);
-      if (next !== undefined) return begin(next);
-      const taker = { isWanted, ...Promise.withResolvers<Taken<T, R>>() };
-      takers.push(taker);
-      return taker.promise;
     },
   };
 }

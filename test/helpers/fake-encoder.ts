@@ -1,8 +1,7 @@
 import sharp from 'sharp';
 import type { Format } from '../../src/domain/formats.ts';
-import type { Encoder } from '../../src/images/encoder/encoder.ts';
+import { type Encoder, readLibraryVersion } from '../../src/images/encoder/encoder.ts';
 import type { ImageInfo } from '../../src/images/encoder/job.ts';
-import { readLibraryVersion } from '../../src/images/encoder/library-version.ts';
 
 const drawn = sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } });
 const PIXELS = new Map<Format, Promise<Buffer>>();

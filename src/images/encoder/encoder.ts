@@ -1,15 +1,16 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import { AppError } from '../../domain/errors.ts';
 import type { Size } from '../../domain/variants.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { NEVER_ABORTED, withDeadline } from '../../lib/deadlines.ts';
 import { currentClient } from '../../lib/request-scope.ts';
 import { RESOURCE_LIMITS } from '../../lib/resource-limits.ts';
 import { createRoundRobin } from '../../lib/round-robin.ts';
-import { RETRY_AFTER_MS } from './child.ts';
-import type { EncodeJob, ImageInfo, TaskReply } from './job.ts';
-import { readLibraryVersion } from './library-version.ts';
+import type { EncodeJob, EncodeOptions, ImageInfo } from './job.ts';
 import { encoderLimitsFor } from './limits.ts';
-import { type Job, type SlotOptions, startSlot } from './slot.ts';
+import { createSlot, type ProcessEvent, RETRY_AFTER_MS, type Slot, type SlotOptions } from './slot.ts';
 
 /** An original or an image waits for an encoder process. */
 export const ENCODER_WAIT_MS = 8_000;
@@ -22,11 +23,13 @@ export const QUEUE_LENGTH = 64;
 /** An encode with more pixels takes long: some of them together must not have every slot. */
 const USUAL_PIXELS = { original: 8_000_000, output: 1_300_000 };
 
-/** Defaults: processes and their memory from the CPU and memory limits of the cgroup, `TASK_MS`, the system's clock. */
 export interface EncoderOptions extends Partial<SlotOptions> {
+  /** Default: from the CPU and memory limits of the cgroup, as `maxRssBytes` and `maxDataBytes`. */
   readonly processes?: number;
   /** Default: `QUEUE_LENGTH`. */
   readonly queueLength?: number;
+  /** For metrics. A task waited `waitedMs` for its turn, and took `tookMs`. */
+  readonly onFinished?: (finished: { task: 'inspect' | 'encode'; waitedMs: number; tookMs: number }) => void;
 }
 
 /**
@@ -42,7 +45,7 @@ export interface Encoder {
   /** The version of the image library, as hex digits. Another version may encode the same job as other bytes. */
   readonly libraryVersion: string;
   /** Reads the properties of an original, and decodes enough of it to notice missing data. */
-  inspect(readOriginal: Job['readOriginal'], signal: AbortSignal): Promise<ImageInfo>;
+  inspect(readOriginal: EncodeJob['readOriginal'], signal: AbortSignal): Promise<ImageInfo>;
   encode(job: EncodeJob, signal: AbortSignal): Promise<Buffer>;
   stats(): EncoderStats;
   /** Starts a process before the first task. */
@@ -63,25 +66,17 @@ export interface EncoderStats {
 
 /** Encodes in separate processes, which start with the first work or with `warmUp`. The caller closes the encoder. */
 export function createEncoder(options: EncoderOptions = {}): Encoder {
-  const { queueLength = QUEUE_LENGTH, clock = systemClock } = options;
+  const { queueLength = QUEUE_LENGTH, deadlineMs = TASK_MS, clock = systemClock, onFinished } = options;
   const { processes, ...limits } = encoderLimitsFor(RESOURCE_LIMITS, options.processes);
   let refused = 0;
   let restarts = 0;
-  const queue = createRoundRobin<Job, TaskReply>({ maxWaitMs: ENCODER_WAIT_MS, clock, refusal });
-  const slotOptions: SlotOptions = {
-    deadlineMs: TASK_MS,
-    ...limits,
-    ...options,
-    clock,
-    onEvent(event) {
-      if (event.kind === 'ended' && event.reason !== 'idle' && event.reason !== 'closed') restarts += 1;
-      options.onEvent?.(event);
-    },
-  };
-  // The first slot takes usual jobs only, unless there is no other one. It is the last one that needs a process.
-  const slots = Array.from({ length: processes }, (_, at) =>
-    startSlot(queue, (job) => at > 0 || processes === 1 || isUsual(job), slotOptions),
-  );
+  function onEvent(event: ProcessEvent): void {
+    if (event.kind === 'ended' && event.reason !== 'idle' && event.reason !== 'closed') restarts += 1;
+    options.onEvent?.(event);
+  }
+  const slotOptions = { ...limits, ...options, deadlineMs, clock, onEvent };
+  const slots = Array.from({ length: processes }, () => createSlot(slotOptions));
+  const queue = createRoundRobin({ places: slots, maxWaitMs: ENCODER_WAIT_MS, clock, refusal });
 
   function refusal(): AppError {
     refused += 1;
@@ -89,10 +84,28 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     return new AppError('overloaded', message, { retryAfterMs: RETRY_AFTER_MS });
   }
 
-  async function submit({ readOriginal, options }: Job, signal: AbortSignal) {
-    // What the slot reads is part of this request.
-    const job = { options, readOriginal: AsyncLocalStorage.bind(readOriginal) };
-    const reply = await queue.submit(currentClient(), job, signal, queueLength);
+  /** The first slot takes usual tasks only, unless there is no other one. It is the last one that needs a process. */
+  function mayTake(slot: Slot, options: EncodeOptions | undefined): boolean {
+    return slot !== slots[0] || slots.length === 1 || isUsual(options);
+  }
+
+  /** Without options, the original is inspected. */
+  async function perform(
+    readOriginal: EncodeJob['readOriginal'],
+    options: EncodeOptions | undefined,
+    signal: AbortSignal,
+  ): Promise<ImageInfo | Buffer> {
+    const submittedAtMs = clock.monotonic();
+    const turn = { client: currentClient(), signal, maxWaiting: queueLength };
+    const suits = (slot: Slot) => mayTake(slot, options);
+    const reply = await queue.run({ ...turn, suits }, async (slot) => {
+      const startedAtMs = clock.monotonic();
+      const original = await withDeadline(clock, deadlineMs, NEVER_ABORTED, readOriginal);
+      const reply = await slot.run({ original, options });
+      const task = options === undefined ? 'inspect' : 'encode';
+      onFinished?.({ task, waitedMs: startedAtMs - submittedAtMs, tookMs: clock.monotonic() - startedAtMs });
+      return reply;
+    });
     if (reply.ok) return reply.result;
     const cause = new Error(reply.detail);
     if (!reply.isUndecodable) throw cause;
@@ -102,19 +115,17 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   return {
     libraryVersion: readLibraryVersion(),
     async inspect(readOriginal, signal) {
-      return (await submit({ readOriginal, options: undefined }, signal)) as ImageInfo;
+      return (await perform(readOriginal, undefined, signal)) as ImageInfo;
     },
     async encode({ readOriginal, ...options }, signal) {
-      return (await submit({ readOriginal, options }, signal)) as Buffer;
+      return (await perform(readOriginal, options, signal)) as Buffer;
     },
     stats() {
-      const states = slots.map((slot) => slot.stats());
-      const running = states.filter(({ isRunning }) => isRunning).length;
-      const processes = states.filter(({ hasProcess }) => hasProcess).length;
-      return { queued: queue.size, running, processes, restarts, refused };
+      const processes = slots.filter((slot) => slot.hasProcess()).length;
+      return { queued: queue.waiting(), running: queue.running(), processes, restarts, refused };
     },
     warmUp() {
-      if (!slots.some((slot) => slot.stats().hasProcess)) slots.at(-1)?.warmUp();
+      if (!slots.some((slot) => slot.hasProcess())) slots.at(-1)?.warmUp();
     },
     async close() {
       await Promise.all(slots.map((slot) => slot.close()));
@@ -122,10 +133,20 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   };
 }
 
-function isUsual({ options }: Job): boolean {
+function isUsual(options: EncodeOptions | undefined): boolean {
   const pixelsOf = ({ width, height }: Size) => width * height;
   return (
     options === undefined ||
     (pixelsOf(options.originalSize) <= USUAL_PIXELS.original && pixelsOf(options.output) <= USUAL_PIXELS.output)
   );
+}
+
+/**
+ * The version of the image library as hex digits, with the processor: another one may encode the same image as other bytes.
+ * Does not see the libvips of the system, if sharp was compiled for that.
+ */
+export function readLibraryVersion(): string {
+  // The versions of its compiled libraries are fixed by its own.
+  const { version } = JSON.parse(readFileSync(findPackageJSON('sharp', import.meta.url) ?? '', 'utf8'));
+  return hash('sha256', `${version} ${process.platform} ${process.arch}`).slice(0, 8);
 }

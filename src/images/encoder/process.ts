@@ -4,8 +4,7 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import sharp, { type Sharp, type SharpOptions } from 'sharp';
 import { formatRow, MAX_ORIGINAL_SIDE_PX, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
 import { type Backdrop, isSameSize, type Size } from '../../domain/variants.ts';
@@ -28,11 +27,6 @@ const ALLOWED_LOADERS = [
   'VipsForeignLoadNsgifBuffer',
 ];
 
-/**
- * The priority is lower than the server's, so that images delay other requests by milliseconds only (docs/performance.md). With
- * 19, the lowest one, other busy processes leave an encoder less than a hundredth of a core, and every new image times out.
- */
-const NICENESS = 5;
 const TASKS_PER_FULL_COLLECTION = 20;
 
 /** The alpha of a pixel that shows nothing behind it. */
@@ -57,45 +51,24 @@ function ignoreStopSignals(): void {
   if (!process.connected) process.kill(process.pid, 'SIGKILL');
 }
 
-/** Gives requests precedence over images. New threads inherit the priority; existing threads must be changed. */
-function lowerPriority(): void {
-  let threads: number[];
-  try {
-    threads = readdirSync('/proc/self/task').map(Number);
-  } catch {
-    // The system does not list the threads. 0 means the whole process.
-    threads = [0];
-  }
-  for (const thread of threads) setPriority(thread, NICENESS);
-}
-
-function preferForOomKiller(): void {
-  try {
-    writeFileSync('/proc/self/oom_score_adj', '1000');
-  } catch {
-    // Not Linux, or not allowed. The kernel then chooses by size.
-  }
-}
-
 /** A program of util-linux. Node cannot limit its own process. */
 const PRLIMIT = '/usr/bin/prlimit';
 
 /**
  * Limits what the process may allocate (RLIMIT_DATA) beyond what Node and the library have now. Then the library reports an
- * error, or the process crashes, before an image takes the memory of the server. A crash writes no core file.
+ * error, or the process crashes, before an image takes the memory of the server. A crash writes no core file. If the system has
+ * no memory left, it ends this process first.
  */
 function limitMemory(maxDataBytes: number): void {
-  let status: string;
   try {
-    status = readFileSync('/proc/self/status', 'latin1');
+    const inUseKib = Number(/^VmData:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1'))?.[1]);
+    const maxBytes = inUseKib * 1024 + maxDataBytes;
+    // Without the program there is no limit.
+    spawnSync(PRLIMIT, ['--pid', String(process.pid), `--data=${maxBytes}`, '--core=0'], { env: {} });
+    writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {
-    // Not Linux.
-    return;
+    // Not Linux, or not allowed. The system then chooses by size.
   }
-  const inUseKib = Number(/^VmData:\s+(\d+) kB$/m.exec(status)?.[1]);
-  const maxBytes = inUseKib * 1024 + maxDataBytes;
-  // Without the program there is no limit.
-  spawnSync(PRLIMIT, ['--pid', String(process.pid), `--data=${maxBytes}`, '--core=0'], { env: {} });
 }
 
 async function perform({ original, options }: EncoderTask): Promise<TaskReply> {
@@ -104,13 +77,9 @@ async function perform({ original, options }: EncoderTask): Promise<TaskReply> {
     const result = await (options === undefined ? inspect(original) : encode(original, options));
     return { ok: true, result, rssBytes: rss() };
   } catch (error) {
-    return { ok: false, isUndecodable: error instanceof Undecodable, detail: messageOf(error), rssBytes: rss() };
+    const { message } = error as Error;
+    return { ok: false, isUndecodable: error instanceof Undecodable, detail: message, rssBytes: rss() };
   }
-}
-
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message}: ${messageOf(error.cause)}`;
 }
 
 async function inspect(bytes: Buffer): Promise<ImageInfo> {
@@ -167,7 +136,7 @@ async function awaitLibrary<T>(result: Promise<T>): Promise<T> {
   try {
     return await result;
   } catch (error) {
-    throw new Undecodable('The original cannot be decoded', { cause: error });
+    throw new Undecodable((error as Error).message);
   }
 }
 
@@ -180,8 +149,6 @@ function formatOf(bytes: Buffer): SourceFormat {
 
 prepareLibrary();
 ignoreStopSignals();
-preferForOomKiller();
-lowerPriority();
 limitMemory(Number(process.argv[2]));
 let performed = 0;
 process.on('message', async (task: EncoderTask) => {

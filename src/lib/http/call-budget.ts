@@ -1,9 +1,9 @@
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
+import { withDeadline } from '../deadlines.ts';
 import type { BoundedStats } from '../metrics.ts';
 import type { ClientKeys } from '../request-scope.ts';
 import { createRoundRobin } from '../round-robin.ts';
-import { createTokenBucket } from '../token-bucket.ts';
 
 interface CallBudgetOptions {
   readonly clock: Clock;
@@ -30,38 +30,53 @@ const MAX_WAIT_MS = 2_000;
 const LATE_TIMER_MS = 100;
 /** Among so many calls, the next one is found in less than a millisecond. */
 const MAX_WAITING = 1_000;
+/** A token counts as complete if less than this is missing, because fractions are added up. */
+const ROUNDING = 1e-6;
 
 export function createCallBudget({ clock, callsPerSecond }: CallBudgetOptions): CallBudget {
   const capacity = BURST_SECONDS * callsPerSecond;
-  const tokens = createTokenBucket({ perSecond: callsPerSecond, capacity, nowMs: clock.monotonic() });
-  const maxLength = Math.min(MAX_WAITING, Math.ceil((callsPerSecond * MAX_WAIT_MS) / 1000));
-  const queue = createRoundRobin<undefined, void>({ maxWaitMs: MAX_WAIT_MS + LATE_TIMER_MS, clock, refusal });
+  const maxEntries = Math.min(MAX_WAITING, Math.ceil((callsPerSecond * MAX_WAIT_MS) / 1000));
+  /** The call whose turn it is has the only place until there is a token for it. */
+  const turns = createRoundRobin({ places: ['turn'], maxWaitMs: MAX_WAIT_MS + LATE_TIMER_MS, clock, refusal });
+  let tokens = capacity;
+  let filledAtMs = clock.monotonic();
+
+  function fill(): void {
+    const nowMs = clock.monotonic();
+    tokens = Math.min(capacity, tokens + ((nowMs - filledAtMs) / 1000) * callsPerSecond);
+    filledAtMs = nowMs;
+  }
+
+  /** The time until so many tokens are complete, 0 if they are now. */
+  function msUntil(wanted: number): number {
+    fill();
+    const missing = wanted - tokens;
+    return missing < ROUNDING ? 0 : (missing / callsPerSecond) * 1000;
+  }
+
+  async function takeToken(signal: AbortSignal): Promise<void> {
+    const waitMs = msUntil(1);
+    const filled = () => new Promise<void>((resolve) => clock.after(waitMs, resolve));
+    if (waitMs > 0) await withDeadline(clock, MAX_WAIT_MS, signal, filled);
+    fill();
+    tokens = Math.max(0, tokens - 1);
+  }
+
+  const entries = () => turns.waiting() + turns.running();
 
   /** The error of a call that gets no turn. Its `retryAfterMs` ends when the call would have had one. */
   function refusal(): NotSentError {
-    const waitMs = tokens.msUntil(queue.size + 1, clock.monotonic());
-    return new NotSentError('Too many calls wait for their turn. Try again.', waitMs);
+    return new NotSentError('Too many calls wait for their turn. Try again.', msUntil(entries() + 1));
   }
 
-  async function grantCalls(): Promise<never> {
-    for (;;) {
-      await waitForToken();
-      tokens.take(clock.monotonic());
-      const { settle } = await queue.take();
-      await settle(Promise.resolve());
-    }
-  }
-
-  async function waitForToken(): Promise<void> {
-    const waitMs = tokens.msUntil(1, clock.monotonic());
-    if (waitMs > 0) await new Promise<void>((resolve) => clock.after(waitMs, resolve));
-  }
-
-  void grantCalls();
   return {
-    // The calls of a burst do not wait, even if they arrive before the loop has taken the first one.
-    take: (client, signal) => queue.submit(client, undefined, signal, maxLength + tokens.available(clock.monotonic())),
-    waiting: () => ({ entries: queue.size, maxEntries: maxLength }),
+    async take(client, signal) {
+      fill();
+      // The calls of a burst do not wait, even if they arrive before the first one has its token. One call has the place.
+      const maxWaiting = maxEntries + Math.floor(tokens + ROUNDING) - 1;
+      await turns.run({ client, signal, maxWaiting }, () => takeToken(signal));
+    },
+    waiting: () => ({ entries: entries(), maxEntries }),
   };
 }
 

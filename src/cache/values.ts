@@ -1,5 +1,4 @@
 import type { Channel, ChannelLink, FeedValues, KnownChannel, RemoteImage, SearchHit } from '../domain/channel.ts';
-import type { SourceFormat } from '../domain/formats.ts';
 import { isChannelId } from '../domain/identifier.ts';
 import type { Size } from '../domain/variants.ts';
 import { isJsonObject } from '../lib/json.ts';
@@ -21,7 +20,6 @@ export interface StoredRecord extends KnownChannel {
 
 /** The metadata of an original. Its version is the key of the `OriginalRef` that it was loaded from. */
 export interface OriginalInfo extends Size {
-  readonly format: SourceFormat;
   readonly hasTransparency: boolean;
   /** The first 32 hex digits of the SHA-256 of its bytes. */
   readonly digest: string;
@@ -104,7 +102,6 @@ const isHit = form<SearchHit>({ ...IN_RECORDS_AND_LISTS, banner: isText, avatar:
 const isOriginalInfo = form<OriginalInfo>({
   width: isNumber,
   height: isNumber,
-  format: isText,
   hasTransparency: isBoolean,
   digest: isText,
   firstStoredAtMs: isNumber,

@@ -109,14 +109,11 @@ export function findFormat(text: string): Format | undefined {
 /** An original with a longer side is refused. The largest JPEG has it (ITU T.81 B.2.2). A decoder needs memory for whole rows. */
 export const MAX_ORIGINAL_SIDE_PX = 65_535;
 
-/** The accepted formats of originals. Anything else is refused before it is decoded. */
-export type SourceFormat = Format | 'gif';
-
 /**
- * Detects an image's format by its first bytes. `undefined` for anything but the five formats that are decoded.
+ * Detects the format of an original by its first bytes. `undefined` for anything but the five formats that are decoded.
  * Signatures: PNG 1.2 §3.1, JPEG (ITU T.81 B.1.1.3), GIF89a §17, RFC 9649 (WebP), AVIF 1.1 §6 (`avif`/`avis` brands).
  */
-export function sniffFormat(bytes: Uint8Array): SourceFormat | undefined {
+export function sniffFormat(bytes: Uint8Array): Format | 'gif' | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 64));
   if (head.length < 12) return undefined;
   const text = head.toString('latin1');

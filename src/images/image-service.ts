@@ -1,4 +1,3 @@
-import type { Cached } from '../cache/cache.ts';
 import type { ImageStore } from '../cache/image-store.ts';
 import { fingerprint } from '../cache/keys.ts';
 import { type OriginalInfo, SOFT_TIMEOUT_MS } from '../cache/values.ts';
@@ -27,9 +26,8 @@ import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import type { Encoder } from './encoder/encoder.ts';
-import type { EncodeJob } from './encoder/job.ts';
-import { type ImageIdentity, imageKey } from './image-keys.ts';
-import { ImageGone, type Originals } from './originals.ts';
+import type { EncodeOptions } from './encoder/job.ts';
+import { ImageGone, type Original, type Originals } from './originals.ts';
 
 export interface ImageRequest {
   /** References to the channel, in the order to try them. */
@@ -45,20 +43,6 @@ export interface ImageRequest {
   /** Counts only with `contain`. Default: transparent, or white in a format without transparency. */
   readonly background?: Background | undefined;
 }
-
-/** A resolved image. Requests for the same image have the same `identity`. */
-interface ImageSpec {
-  readonly original: FoundOriginal;
-  readonly identity: ImageIdentity;
-}
-
-/** The original of a channel's image. */
-interface FoundOriginal extends Cached<OriginalInfo> {
-  readonly channel: Channel;
-  readonly kind: ImageKind;
-}
-
-type Rendition = Pick<Image, 'etag' | 'render'>;
 
 /** An image that may not be encoded yet: enough for a 304. */
 export interface Image {
@@ -93,7 +77,7 @@ export interface ImageService {
 
 interface ImageServiceOptions {
   readonly channels: Pick<ChannelService, 'getChannel'>;
-  readonly originals: Pick<Originals, 'get' | 'read'>;
+  readonly originals: Originals;
   readonly encoder: Pick<Encoder, 'encode' | 'libraryVersion'>;
   readonly images: Pick<ImageStore, 'get' | 'put'>;
   readonly runtime: Pick<Runtime, 'clock' | 'failureLog' | 'metrics'>;
@@ -122,42 +106,33 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     }
   }
 
-  function jobFor({ original, identity }: ImageSpec): EncodeJob {
-    const { crop, output, backdrop, format, quality } = identity;
-    const { width, height } = original.value;
-    const readOriginal = () => originals.read(original.channel, original.kind, original);
-    return { readOriginal, originalSize: { width, height }, crop, output, backdrop, format, quality };
-  }
-
-  function renditionOf(spec: ImageSpec): Rendition {
-    const key = imageKey(spec.identity, encoder.libraryVersion);
+  async function render(
+    key: string,
+    original: Original,
+    options: EncodeOptions,
+    disconnectSignal: () => AbortSignal,
+  ): ReturnType<Image['render']> {
     const id = { key, isOriginal: false };
-
-    async function make(signal: AbortSignal): Promise<Buffer> {
-      const bytes = await failedEncodes.run(key, () => encoder.encode(jobFor(spec), signal));
-      images.put(id, bytes);
-      return bytes;
-    }
-
-    return {
-      etag: `"${fingerprint(key)}"`,
-      async render(disconnectSignal) {
-        const stored = await images.get(id);
-        if (stored !== undefined) return { bytes: stored, isFromStore: true, isCollapsed: false };
-        const isCollapsed = encoding.isRunning(key);
-        const bytes = await logged(spec.identity.channelId, encoding.run(key, disconnectSignal(), make));
-        return { bytes, isFromStore: false, isCollapsed };
-      },
-    };
+    const stored = await images.get(id);
+    if (stored !== undefined) return { bytes: stored, isFromStore: true, isCollapsed: false };
+    const isCollapsed = encoding.isRunning(key);
+    const making = encoding.run(key, disconnectSignal(), async (signal) => {
+      const job = { readOriginal: original.read, ...options };
+      const made = await failedEncodes.run(key, () => encoder.encode(job, signal));
+      images.put(id, made);
+      return made;
+    });
+    return { bytes: await logged(original.channelId, making), isFromStore: false, isCollapsed };
   }
 
-  async function findNamed({ channel, outcome }: ChannelResponse, kind: ImageKind): Promise<FoundOriginal> {
-    if (channel[kind] === null) throw noImage(channel, kind, outcome);
-    return { channel, kind, ...(await originals.get(channel, kind)) };
+  async function findNamed({ channel, outcome }: ChannelResponse, kind: ImageKind): Promise<Original> {
+    const ref = channel[kind];
+    if (ref === null) throw noImage(channel, kind, outcome);
+    return originals.get(channel.channelId, kind, ref);
   }
 
   /** The original that the record names. When it is gone, the record is loaded again, once, and may name another one. */
-  async function findOriginal(record: ChannelResponse, kind: ImageKind): Promise<FoundOriginal> {
+  async function findOriginal(record: ChannelResponse, kind: ImageKind): Promise<Original> {
     const found = await valueOrError(findNamed(record, kind));
     const failure = found instanceof AppError ? found : found.failure;
     if (failure instanceof ImageGone) {
@@ -177,14 +152,19 @@ export function createImageService(options: ImageServiceOptions): ImageService {
       // A stale record most often names the current image, so no image waits for its reload.
       const record = await channels.getChannel(identifiers, 0);
       const original = await logged(record.channel.channelId, findOriginal(record, kind));
-      const { channel, value, outcome } = original;
-      const { channelId } = channel;
-      const identity = resolveRequest(request, channelId, value);
-      const rendition = renditionOf({ original, identity });
-      const { format } = identity;
-      // Never later than the response itself (RFC 9110, 8.8.2.1), although the clock may have been set back.
-      const lastModifiedMs = Math.min(value.firstStoredAtMs, clock.now());
-      return { ...rendition, channelId, variant, format, lastModifiedMs, outcome };
+      const { channelId, value, outcome } = original;
+      const options = resolveRequest(request, value);
+      const key = imageKey(channelId, value.digest, options, encoder.libraryVersion);
+      return {
+        channelId,
+        variant,
+        format: options.format,
+        // Never later than the response itself (RFC 9110, 8.8.2.1), although the clock may have been set back.
+        lastModifiedMs: Math.min(value.firstStoredAtMs, clock.now()),
+        outcome,
+        etag: `"${fingerprint(key)}"`,
+        render: (disconnectSignal) => render(key, original, options, disconnectSignal),
+      };
     },
 
     forgetFailures: failedEncodes.forget,
@@ -202,19 +182,18 @@ function unknownImage(cause: AppError): AppError {
   return new AppError('upstream_unavailable', message, { cause });
 }
 
-/** The image of a request, with defaults for what the request leaves out. */
+/** How the image of a request is made, with defaults for what the request leaves out. */
 function resolveRequest(
   { variant, formats, width, height, quality, fit, background }: ImageRequest,
-  channelId: string,
-  original: OriginalInfo,
-): ImageIdentity {
-  const { digest, hasTransparency } = original;
+  { hasTransparency, ...original }: OriginalInfo,
+): EncodeOptions {
   const format = formats[0] ?? (hasTransparency ? 'png' : 'jpeg');
-  const { crop, output, inner } = resolveOutput(cropOf(variant, original), { width, height, fit });
+  const originalSize = { width: original.width, height: original.height };
+  const { crop, output, inner } = resolveOutput(cropOf(variant, originalSize), { width, height, fit });
   const usual = formatRow(format).hasTransparency ? 'transparent' : 'ffffff';
   const color = background === undefined || background === 'transparent' ? usual : background;
   const backdrop = inner && backdropOf({ inner, background: color }, output, usual, hasTransparency);
-  return { channelId, digest, crop, output, backdrop, format, quality: customQualityOf(format, quality) };
+  return { originalSize, crop, output, backdrop, format, quality: customQualityOf(format, quality) };
 }
 
 /** `undefined` if nothing of the background is visible: the image is then the same as without `contain`. */
@@ -232,4 +211,20 @@ function backdropOf(
 function customQualityOf(format: Format, quality: number | undefined): number | undefined {
   const usual = formatRow(format).quality;
   return usual === undefined || quality === usual ? undefined : quality;
+}
+
+/**
+ * The version of encoded images, in their keys. It also goes up when their encoding changes, because the ETag is made from the
+ * key. It stays for another version of the image library, which the key contains too.
+ */
+const ENCODING_VERSION = 4;
+
+/** The key of an image that is made from the original with this digest: everything that changes its bytes. */
+function imageKey(channelId: string, digest: string, options: EncodeOptions, libraryVersion: string): string {
+  const { crop, output, backdrop, format, quality } = options;
+  const original = `image${ENCODING_VERSION}-${libraryVersion}/${channelId}/${digest}`;
+  const cropText = `${crop.left},${crop.top},${crop.width},${crop.height}`;
+  const padding =
+    backdrop === undefined ? '' : `/${backdrop.inner.width}x${backdrop.inner.height}-${backdrop.background}`;
+  return `${original}/${cropText}/${output.width}x${output.height}${padding}/${quality ?? 'default'}.${format}`;
 }

@@ -129,7 +129,6 @@ describe('an original’s shape', () => {
       const shown = { left: 120, top: 90, width: 400, height: 260 };
       const bytes = await storedTurned(await drawTestCard(card).png().toBuffer(), orientation);
       expect(await encoder.inspect(async () => bytes, NEVER_ABORTED)).toMatchObject({
-        format: 'jpeg',
         ...card,
         hasTransparency: false,
       });
@@ -160,7 +159,7 @@ describe('an original’s shape', () => {
       .toFormat(format, { lossless: true })
       .toBuffer();
     expect((await sharp(bytes).metadata()).pages).toBe(2);
-    expect(await encoder.inspect(async () => bytes, NEVER_ABORTED)).toMatchObject({ format, ...SIZE });
+    expect(await encoder.inspect(async () => bytes, NEVER_ABORTED)).toMatchObject(SIZE);
     for (const output of FORMATS) {
       const image = await encodeWhole(bytes, output);
       expect(await sharp(image).metadata()).toMatchObject(SIZE);

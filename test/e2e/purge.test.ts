@@ -23,7 +23,7 @@ beforeEach(async () => {
     sources: [source],
     downloader: { download: async () => original },
     encoder: createFakeEncoder({
-      info: { width: 900, height: 900, format: 'webp' },
+      info: { width: 900, height: 900 },
       async encode() {
         if (!isDecodable) throw new AppError('upstream_invalid', 'It cannot be decoded.', { scope: 'key' });
         return IMAGE;

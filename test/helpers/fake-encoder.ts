@@ -17,7 +17,7 @@ function pixelIn(format: Format): Promise<Buffer> {
 const LIBRARY_VERSION = readLibraryVersion();
 
 /** The default metadata of an original. */
-const INFO: ImageInfo = { width: 2560, height: 1440, format: 'jpeg', hasTransparency: false };
+const INFO: ImageInfo = { width: 2560, height: 1440, hasTransparency: false };
 
 /**
  * Replaces the encoder processes in tests that are not about pixels: every original is a large JPEG that must be

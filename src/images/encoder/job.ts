@@ -1,4 +1,4 @@
-import { type Format, formatRow, type LibraryOptions, type SourceFormat } from '../../domain/formats.ts';
+import { type Format, formatRow, type LibraryOptions } from '../../domain/formats.ts';
 import type { Backdrop, Rectangle, Size } from '../../domain/variants.ts';
 
 /** An original with more pixels is refused. */
@@ -13,7 +13,6 @@ export function encoderOptions(format: Format, { width, height }: Size, quality:
 
 /** The properties of an image. The orientation is applied to width and height. */
 export interface ImageInfo extends Size {
-  readonly format: SourceFormat;
   readonly hasTransparency: boolean;
 }
 

@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import sharp, { type Sharp, type SharpOptions } from 'sharp';
-import { formatRow, MAX_ORIGINAL_SIDE_PX, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
+import { formatRow, MAX_ORIGINAL_SIDE_PX, sniffFormat } from '../../domain/formats.ts';
 import { type Backdrop, isSameSize, type Size } from '../../domain/variants.ts';
 import {
   type EncodeOptions,
@@ -83,24 +83,24 @@ async function perform({ original, options }: EncoderTask): Promise<TaskReply> {
 }
 
 async function inspect(bytes: Buffer): Promise<ImageInfo> {
-  const format = formatOf(bytes);
+  assertFormat(bytes);
   const image = sharp(bytes, INPUT_OPTIONS);
   const { width, height, hasAlpha, autoOrient } = await awaitLibrary(image.metadata());
   if (Math.max(width, height) > MAX_ORIGINAL_SIDE_PX) throw new Undecodable('The original has too long a side');
   const size = { width: autoOrient.width, height: autoOrient.height };
   if (hasAlpha) {
     const alpha = await awaitLibrary(image.extractChannel('alpha').raw().toBuffer());
-    return { format, ...size, hasTransparency: alpha.some((value) => value < OPAQUE) };
+    return { ...size, hasTransparency: alpha.some((value) => value < OPAQUE) };
   }
   // The header does not show whether the rest is damaged. Decoders start at the top, so the last row needs all data.
   const lastRow = image.extract({ left: 0, top: height - 1, width, height: 1 });
   await awaitLibrary(lastRow.raw().toBuffer());
-  return { format, ...size, hasTransparency: false };
+  return { ...size, hasTransparency: false };
 }
 
 async function encode(bytes: Buffer, options: EncodeOptions): Promise<Buffer> {
   const { originalSize, crop, output, backdrop, format, quality } = options;
-  formatOf(bytes);
+  assertFormat(bytes);
   const size = backdrop?.inner ?? output;
   let image = sharp(bytes, INPUT_OPTIONS).autoOrient();
   // Only a whole JPEG is shrunk while it is loaded, and the crop would round its edges to pixels of the shrunk image.
@@ -141,10 +141,8 @@ async function awaitLibrary<T>(result: Promise<T>): Promise<T> {
 }
 
 /** @throws Undecodable */
-function formatOf(bytes: Buffer): SourceFormat {
-  const format = sniffFormat(bytes);
-  if (format === undefined) throw new Undecodable('The original has no format that is decoded');
-  return format;
+function assertFormat(bytes: Buffer): void {
+  if (sniffFormat(bytes) === undefined) throw new Undecodable('The original has no format that is decoded');
 }
 
 prepareLibrary();

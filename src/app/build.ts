@@ -2,7 +2,7 @@ import { createPurge } from '../cache/purge.ts';
 import { createCachedChannels } from '../channels/cached-channels.ts';
 import { createChannelBatches } from '../channels/channel-batches.ts';
 import { createChannelService } from '../channels/channels.ts';
-import { createExamples, type Examples } from '../channels/examples.ts';
+import { createExamples } from '../channels/examples.ts';
 import { createSearchService } from '../channels/search.ts';
 import type { Config } from '../config/settings.ts';
 import { createMicroCache } from '../http/response/micro-cache.ts';
@@ -45,7 +45,6 @@ export interface App {
   readonly http: PublicListener;
   /** The private listener, not listening yet. */
   readonly console: Listener;
-  readonly examples: Examples;
   /** Starts an encoder process before the first image needs it. */
   readonly warmUp: Encoder['warmUp'];
   /**
@@ -109,9 +108,9 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const { contact, rateLimit: defaultLimit, urlForm, negotiate: isNegotiating } = config;
   const routes = [
     ...channelRoutes({ channels, urlForm }),
-    channelBatchRoute({ channelBatches, urlForm }),
-    searchRoute({ searches, urlForm }),
-    ...badgeRoutes({ channels }),
+    channelBatchRoute(channelBatches, urlForm),
+    searchRoute(searches, urlForm),
+    ...badgeRoutes(channels),
     ...imageRoutes({ channels, channelImages, urlForm, isNegotiating }),
   ];
   const endpoints = withDocuments({ contact, defaultLimit, version, examples, endpoints: routes });
@@ -146,7 +145,6 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   return {
     http,
     console: privateListener,
-    examples,
     warmUp: encoder.warmUp,
     async close() {
       stopBackgroundWork();

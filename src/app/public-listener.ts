@@ -50,14 +50,14 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
     },
   });
   const openConnections = createClientConnections(runtime);
-  const connections = createConnections({ clients, openConnections, defaultLimit });
+  const connections = createConnections(clients, openConnections, defaultLimit);
   const http = createPublicListener({
     runtime,
     endpoints,
     clients,
     baseUrls,
     connections,
-    rateLimit: createRateLimitStep({ limiter, contact }),
+    rateLimit: createRateLimitStep(limiter, contact),
     microCache,
     responseWriter,
     reporter: createResponseReporter({ runtime, endpoints, logsAll }),

@@ -17,12 +17,6 @@ const CONNECTIONS_PER_CLIENT = 128;
 
 type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-interface ConnectionsOptions {
-  readonly clients: ClientIdentification;
-  readonly openConnections: OpenConnections;
-  readonly defaultLimit: RateLimit;
-}
-
 export type Connections = ReturnType<typeof createConnections>;
 
 /**
@@ -32,7 +26,11 @@ export type Connections = ReturnType<typeof createConnections>;
  * A client's bytes are parsed in slices, and a slice waits until the requests before it have their responses. A trusted
  * proxy's bytes are parsed as they arrive, because slices would make a cached response a tenth slower.
  */
-export function createConnections({ clients, openConnections, defaultLimit }: ConnectionsOptions) {
+export function createConnections(
+  clients: ClientIdentification,
+  openConnections: OpenConnections,
+  defaultLimit: RateLimit,
+) {
   const connections = new WeakMap<Socket, Connection>();
   const readSlices = createSliceReader(openConnections);
 

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
@@ -12,16 +11,13 @@ import { PREFLIGHT } from './response/send.ts';
 /** A request without a result this long after its arrival gets an error. Its load continues for the next request. */
 export const RESPONSE_MS = 11_500;
 
-interface PipelineOptions {
-  readonly createContext: (request: IncomingMessage, response: ServerResponse, fault?: AppError) => RequestContext;
-  /** Run in order until one of them returns a response. */
-  readonly steps: readonly Step[];
-  /** Run in order for every response, also for the problem response that an error becomes. */
-  readonly responseSteps: readonly ResponseStep[];
-}
-
-/** Runs each request through the steps. Uses promises only if a step returns one. */
-export function createPipeline({ createContext, steps, responseSteps }: PipelineOptions) {
+/**
+ * Returns the function that runs a request through the steps. It uses promises only if a step returns one.
+ *
+ * @param steps run in order until one of them returns a response
+ * @param responseSteps run in order for every response, also for the problem response that an error becomes
+ */
+export function createPipeline(steps: readonly Step[], responseSteps: readonly ResponseStep[]) {
   function runSteps(context: RequestContext, first: number): PublicResponse | Promise<PublicResponse> {
     for (let at = first; at < steps.length; at += 1) {
       const response = (steps[at] as Step)(context);
@@ -42,9 +38,7 @@ export function createPipeline({ createContext, steps, responseSteps }: Pipeline
     finish(context, problemResponse(asAppError(thrown), context));
   }
 
-  /** @param fault why the bytes did not become a request */
-  return (request: IncomingMessage, rawResponse: ServerResponse, fault?: AppError): void => {
-    const context = createContext(request, rawResponse, fault);
+  return (context: RequestContext): void => {
     try {
       const response = runSteps(context, 0);
       if (response instanceof Promise)
@@ -63,7 +57,7 @@ export function createPipeline({ createContext, steps, responseSteps }: Pipeline
  * @throws AppError after the endpoint's `responseMs` (`upstream_timeout`, or `overloaded` while an image is encoded), and the
  * errors of the endpoint
  */
-export function createEndpointStep({ clock }: { readonly clock: Clock }): EndpointStep {
+export function createEndpointStep(clock: Clock): EndpointStep {
   return async (context) => {
     const { id: requestId, client, request, receivedAtMs } = context;
     const endpoint = context.endpoint as Endpoint;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
+import type { AppError } from '../domain/errors.ts';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import type { Runtime } from '../lib/runtime.ts';
@@ -53,21 +54,27 @@ export function createPublicListener(options: PublicListenerOptions): PublicList
     options;
   const { clock } = runtime;
   const lifetime = { isClosing: false };
-  const contextOptions = { clock, baseUrls, endpoints };
-  const respond = createEndpointStep({ clock });
-  const send = createSend({ responseWriter, lifetime });
+  const respond = createEndpointStep(clock);
+  const send = createSend(responseWriter, lifetime);
 
   /** A request takes the steps until one of them returns the response or throws. Every response takes all response steps. */
-  const lists = {
-    steps: [rateLimit, validate, microCache.before(respond)],
-    responseSteps: [connections.closeAfterError, send, reporter],
-  };
-  const pipeline = createPipeline({ createContext: createContextFactory({ ...contextOptions, clients }), ...lists });
-  const ofOperator = createContextFactory({ ...contextOptions, clients: OPERATOR_CLIENTS });
-  const operatorPipeline = createPipeline({ createContext: ofOperator, ...lists });
-  const { onParserError, onConnect } = createClientErrors({ connections, respond: pipeline });
-  const onRequest = connections.receive(pipeline);
+  const run = createPipeline(
+    [rateLimit, validate, microCache.before(respond)],
+    [connections.closeAfterError, send, reporter],
+  );
+  const createContext = createContextFactory(clock, baseUrls, endpoints);
+
+  /** @param fault why the bytes did not become a request */
+  function respondToClient(request: IncomingMessage, response: ServerResponse, fault?: AppError): void {
+    run(createContext(clients, request, response, fault));
+  }
+
+  const { onParserError, onConnect } = createClientErrors(connections, respondToClient);
+  const onRequest = connections.receive(respondToClient);
   const server = createServer(SERVER_OPTIONS, onRequest).on('connection', connections.open);
   server.on('clientError', onParserError).on('connect', onConnect).on('checkExpectation', onRequest);
-  return { ...createListener({ server, connections, lifetime }), respondToOperator: operatorPipeline };
+  return {
+    ...createListener({ server, connections, lifetime }),
+    respondToOperator: (request, response) => run(createContext(OPERATOR_CLIENTS, request, response)),
+  };
 }

@@ -34,15 +34,9 @@ export async function readTotals(metrics: Registry): Promise<Totals> {
     readSamples(metrics, 'pennant_image_host_calls_total'),
   ]);
   return {
-    requests: {
-      ...NO_REQUESTS,
-      ...sumBy(requests, ({ status }) => requestOutcome(Number(status))),
-    },
+    requests: { ...NO_REQUESTS, ...sumBy(requests, ({ status }) => requestOutcome(Number(status))) },
     latency: bucketsOf(latency),
-    lookups: {
-      ...NO_LOOKUPS,
-      ...outcomesBy(lookups, ({ route }) => lookupKind(String(route))),
-    },
+    lookups: { ...NO_LOOKUPS, ...outcomesBy(lookups, ({ route }) => lookupKind(String(route))) },
     encoding: bucketsOf(encoding.filter(isEncode)),
     waiting: bucketsOf(waiting.filter(isEncode)),
     sources: {
@@ -67,23 +61,18 @@ function lookupKind(route: string): LookupKind {
   return RECORD_ROUTE.test(route) ? 'records' : 'images';
 }
 
-function sumBy<Name extends string>(
-  samples: readonly Sample[],
-  nameOf: (labels: Sample['labels']) => Name,
-): Partial<Record<Name, number>> {
-  const sums: Partial<Record<Name, number>> = {};
+function sumBy(samples: readonly Sample[], nameOf: (labels: Sample['labels']) => string): Record<string, number> {
+  const sums: Record<string, number> = {};
   for (const { labels, value } of samples) sums[nameOf(labels)] = (sums[nameOf(labels)] ?? 0) + value;
   return sums;
 }
 
 /** Sums each group by the label `outcome`. */
-function outcomesBy<Group extends string>(
-  samples: readonly Sample[],
-  groupOf: (labels: Sample['labels']) => Group,
-): Record<Group, Record<string, number>> {
+function outcomesBy(samples: readonly Sample[], groupOf: (labels: Sample['labels']) => string) {
   const groups = [...Map.groupBy(samples, ({ labels }) => groupOf(labels))];
-  const sums = groups.map(([group, members]) => [group, sumBy(members, ({ outcome }) => String(outcome))]);
-  return Object.fromEntries(sums) as Record<Group, Record<string, number>>;
+  return Object.fromEntries(
+    groups.map(([group, members]) => [group, sumBy(members, ({ outcome }) => String(outcome))]),
+  );
 }
 
 /** A histogram as in Prometheus: the number of observations up to each upper bound. The last bound is `+Inf`. */
@@ -92,5 +81,5 @@ type Buckets = Readonly<Record<string, number>>;
 /** Sums all label sets. */
 function bucketsOf(samples: readonly Sample[]): Buckets {
   const buckets = samples.filter(({ metricName }) => metricName?.endsWith('_bucket'));
-  return sumBy(buckets, ({ le }) => String(le)) as Buckets;
+  return sumBy(buckets, ({ le }) => String(le));
 }

@@ -53,7 +53,6 @@ test('standard output that is no terminal gets lines of JSON only, with what a t
     {
       level: 30,
       time: expect.any(String),
-      examples: expect.arrayContaining([`http://localhost:${service.port}/api/channel/pennantsample?type=handle`]),
       playground: `${inside}/playground/`,
       console: `${inside}/`,
       msg: `Pennant listens on 127.0.0.1:${service.port}.`,

@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import { type App, buildApp, STOP_MS } from '../../app/build.ts';
-import { recordPathOf, searchPathOf } from '../../channels/examples.ts';
 import type { Environment } from '../../config/environment.ts';
 import { shownSettings } from '../../config/report.ts';
 import type { Config } from '../../config/settings.ts';
@@ -39,17 +38,10 @@ export async function startService(
   const settings = shownSettings(env, envFile.loaded);
   const service = await buildApp(config, { logger, version, settings });
   const stopRequested = untilStop(env);
-  try {
-    await bind(service.http, { setting: 'PORT', host, port });
-    if (consolePort !== 0) {
-      await bind(service.console, { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort });
-    }
-  } catch (error) {
-    // The service may be writing.
-    await withinMs(systemClock, service.close(), FAILED_START_STOP_MS);
-    throw error;
-  }
-  await reportStart(config, service, logger);
+  await bind(service.http, { setting: 'PORT', host, port });
+  // The private listener is off at port 0.
+  if (consolePort !== 0) await bind(service.console, { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort });
+  reportStart(config, service, logger);
   service.warmUp();
   logger.info({ cause: await stopRequested }, 'stopping: accepted requests finish first');
   const exitCode = await close(service, logger);
@@ -85,8 +77,6 @@ async function bind(listener: Listener, { setting, host, port }: ListenerSetting
 const PARENT_CHECK_MS = 500;
 /** How long a stop waits for the reader of the log. */
 const LAST_LINES_MS = 500;
-/** How long a service whose start failed may take to close. */
-const FAILED_START_STOP_MS = 900;
 
 /** npm's shell, if npm has started the service. */
 const parent = process.ppid;
@@ -106,24 +96,13 @@ function untilStop({ npm_lifecycle_event: npmScript }: Environment): Promise<str
   });
 }
 
-/** Says where the service listens, with URLs that respond, at any log level. */
-async function reportStart(config: Config, service: App, logger: Logger) {
-  const { host, consoleHost, consolePort } = config;
-  // BASE_URL may name a proxy that is not there yet.
-  const base = originOf(host, portOf(service.http));
-  // A channel of the catalog, because its URLs work.
-  const [example] = await service.examples();
-  const paths = example && [
-    recordPathOf(example),
-    ...(example.hasBanner ? [`/${example.channelId}/tv`] : []),
-    searchPathOf(example),
-  ];
-  const examples = paths?.map((path) => base + path) ?? [];
-  const message = `Pennant listens on ${host}:${portOf(service.http)}.`;
+/** Says where the service listens, and where its pages are, at any log level. */
+function reportStart({ host, consoleHost, consolePort }: Config, { http, console }: App, logger: Logger): void {
+  const message = `Pennant listens on ${host}:${portOf(http)}.`;
   // If the private listener does not listen, it has no port.
-  const privateOrigin = consolePort === 0 ? undefined : originOf(consoleHost, portOf(service.console));
+  const privateOrigin = consolePort === 0 ? undefined : originOf(consoleHost, portOf(console));
   const pages = privateOrigin && { playground: `${privateOrigin}/playground/`, console: `${privateOrigin}/` };
-  logger.child({}, { level: 'info' }).info({ examples, ...pages }, message);
+  logger.child({}, { level: 'info' }).info({ ...pages }, message);
 }
 
 function portOf({ server }: Listener): number {

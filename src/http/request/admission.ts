@@ -4,18 +4,13 @@ import type { RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit
 import { type RequestContext, routeNotFound, type Step } from './context.ts';
 import { malformed } from './target.ts';
 
-interface RateLimitStepOptions {
-  readonly limiter: RateLimiter;
-  /** Contact address of the operator. */
-  readonly contact: string | undefined;
-}
-
 /**
  * The step that counts the request and sets its rate-limit fields. Returns a promise if the limiter does.
  *
+ * @param contact address of the operator
  * @throws AppError `rate_limited` over the limit. After exactly its `retryAfterMs` the next request is admitted
  */
-export function createRateLimitStep({ limiter, contact }: RateLimitStepOptions): Step {
+export function createRateLimitStep(limiter: RateLimiter, contact: string | undefined): Step {
   function apply(context: RequestContext, limit: RateLimit, decision: RateLimitDecision): undefined {
     const resetSeconds = Math.ceil(decision.resetMs / 1000);
     context.limitHeaders = {

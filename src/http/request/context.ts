@@ -4,8 +4,8 @@ import findMyWay from 'find-my-way';
 import type { ExampleChannel } from '../../channels/examples.ts';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import { AppError } from '../../domain/errors.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { quoted } from '../../lib/printable.ts';
-import type { Runtime } from '../../lib/runtime.ts';
 import type { ResponseName } from '../openapi/responses.ts';
 import type { Client, ClientIdentification } from './client-identification.ts';
 import type { Parameters, Values } from './parameters.ts';
@@ -120,25 +120,28 @@ export function defineEndpoint<Path, Query extends Parameters>(endpoint: Endpoin
   return endpoint as unknown as Endpoint;
 }
 
-interface ContextOptions extends Pick<Runtime, 'clock'> {
-  readonly clients: ClientIdentification;
-  /** The operator's base URLs. If there are none, each request's own origin is used. */
-  readonly baseUrls: readonly string[];
-  readonly endpoints: readonly Endpoint[];
-}
-
 const NO_HEADERS = {};
 /** Matches `X-Forwarded-Proto` of a client with HTTPS: each proxy of a chain adds the scheme of its own client at the end. */
 const FIRST_IS_HTTPS = /^\s*https\s*(?:,|$)/i;
 const NO_PARAMETERS = {};
 
-/** Creates the context of a request when its header section has arrived. Never throws: the steps report mistakes. */
-export function createContextFactory(options: ContextOptions) {
-  const { clock, clients, baseUrls } = options;
-  const router = createRouter(options.endpoints);
+/**
+ * Returns the function that creates the context of a request when its header section has arrived. It never throws: the steps
+ * report mistakes.
+ *
+ * @param baseUrls the operator's. If there are none, each request's own origin is used
+ */
+export function createContextFactory(clock: Clock, baseUrls: readonly string[], endpoints: readonly Endpoint[]) {
+  const router = findMyWay({ maxParamLength: MAX_URL_BYTES });
+  for (const endpoint of endpoints) router.on('GET', endpoint.url, () => undefined, endpoint);
   const findBase = createBaseFinder(baseUrls);
 
-  return (request: IncomingMessage, response: ServerResponse, fault?: AppError): RequestContext => {
+  return (
+    clients: ClientIdentification,
+    request: IncomingMessage,
+    response: ServerResponse,
+    fault?: AppError,
+  ): RequestContext => {
     const target = parseTarget(request.url ?? '/');
     const route = target.problem === undefined ? router.find('GET', target.path) : null;
     const { headers, socket } = request;
@@ -159,12 +162,6 @@ export function createContextFactory(options: ContextOptions) {
       isNegotiated: false,
     };
   };
-}
-
-function createRouter(endpoints: readonly Endpoint[]) {
-  const router = findMyWay({ maxParamLength: MAX_URL_BYTES });
-  for (const endpoint of endpoints) router.on('GET', endpoint.url, () => undefined, endpoint);
-  return router;
 }
 
 const REQUEST_ID_PREFIX = randomBytes(9).toString('base64url');

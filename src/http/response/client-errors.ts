@@ -15,17 +15,14 @@ interface ParserError extends Error {
   readonly bytesParsed?: number;
 }
 
-interface ClientErrorOptions {
-  readonly connections: Pick<Connections, 'close' | 'finish' | 'isInBody'>;
-  /** The pipeline. */
-  readonly respond: (request: http.IncomingMessage, response: http.ServerResponse, fault: AppError) => void;
-}
-
 /**
  * Sends `CONNECT`, and bytes that never become a request, through the pipeline. Node would close the connection with an empty
  * body or none. Such bytes count against the socket's own address, because they have no usable `X-Forwarded-For`.
  */
-export function createClientErrors({ connections, respond }: ClientErrorOptions) {
+export function createClientErrors(
+  connections: Connections,
+  respond: (request: http.IncomingMessage, response: http.ServerResponse, fault: AppError) => void,
+) {
   /** @param fault without one, the connection is closed */
   async function refuse(socket: Socket, fault: AppError | undefined, request = new IncomingMessage(socket)) {
     if (!(await connections.finish(socket))) return;

@@ -18,13 +18,8 @@ export const PREFLIGHT: PublicResponse = {
   },
 };
 
-interface SendOptions {
-  readonly responseWriter: ResponseWriter;
-  readonly lifetime: Lifetime;
-}
-
 /** The step that writes the response with the fields that every response carries. */
-export function createSend({ responseWriter, lifetime }: SendOptions) {
+export function createSend(responseWriter: ResponseWriter, lifetime: Lifetime) {
   return (context: RequestContext, { status, headers, body, onSent }: PublicResponse): undefined => {
     const { request, response } = context;
     const fields: (string | number)[] = [...FIXED, 'x-request-id', context.id];

@@ -8,12 +8,10 @@ import { cacheStatusFields, JSON_MEDIA_TYPE, keptForMs, publicFor } from './fiel
 /** Form B has path segments for these. The others are written as a `type`. */
 const SHORT_SEGMENTS: ReadonlySet<Variant> = new Set<Variant>(['avatar', 'tv', 'mobile']);
 
-export interface ImageUrlStyle {
-  /** `api`: form A (`/api/banner/{id}?type=tv`). `short`: form B (`/{id}/tv`). */
-  readonly urlForm: 'api' | 'short';
-}
+/** `api`: form A (`/api/banner/{id}?type=tv`). `short`: form B (`/{id}/tv`). */
+export type UrlForm = 'api' | 'short';
 
-function imageUrl(base: string, channelId: string, variant: Variant, { urlForm }: ImageUrlStyle): string {
+function imageUrl(base: string, channelId: string, variant: Variant, urlForm: UrlForm): string {
   const path = urlForm === 'api' ? `${base}/api/banner/${channelId}` : `${base}/${channelId}`;
   if (variant === 'default') return path;
   const isSegment = urlForm === 'short' && SHORT_SEGMENTS.has(variant);
@@ -21,10 +19,10 @@ function imageUrl(base: string, channelId: string, variant: Variant, { urlForm }
 }
 
 /** The channel record in responses: always all 13 fields, in this order. */
-export function recordOf(channel: Channel, base: string, style: ImageUrlStyle): object {
+export function recordOf(channel: Channel, base: string, urlForm: UrlForm): object {
   const urlEntries = VARIANTS.map((variant) => {
     const image = channel[variantRow(variant).kind];
-    return [variant, image && imageUrl(base, channel.channelId, variant, style)] as const;
+    return [variant, image && imageUrl(base, channel.channelId, variant, urlForm)] as const;
   });
   const urls = Object.fromEntries(urlEntries) as Record<Variant, string | null>;
   return {
@@ -46,9 +44,9 @@ export function recordOf(channel: Channel, base: string, style: ImageUrlStyle): 
 }
 
 /** A search result. An image's URL is null only when it is known that there is none. */
-export function searchResultOf(hit: SearchHit, base: string, style: ImageUrlStyle): object {
+export function searchResultOf(hit: SearchHit, base: string, urlForm: UrlForm): object {
   const { channelId, title, description, customUrl, subscriberCount, videoCount } = hit;
-  const urlOf = (variant: Variant) => imageUrl(base, channelId, variant, style);
+  const urlOf = (variant: Variant) => imageUrl(base, channelId, variant, urlForm);
   return {
     channelId,
     title,

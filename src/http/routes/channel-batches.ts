@@ -7,17 +7,12 @@ import { defineEndpoint, type Endpoint, type RequestContext } from '../request/c
 import { BATCH_QUERY, InvalidParameter, MAX_BATCH } from '../request/parameters.ts';
 import { keptForMs, publicFor } from '../response/fields.ts';
 import { detailOf, PROBLEMS } from '../response/problems.ts';
-import { type ImageUrlStyle, jsonResponse, recordOf } from '../response/serializers.ts';
-
-interface ChannelBatchRouteOptions extends ImageUrlStyle {
-  readonly channelBatches: ChannelBatches;
-}
+import { jsonResponse, recordOf, type UrlForm } from '../response/serializers.ts';
 
 /** The records of many channels in one response. */
-export function channelBatchRoute({ channelBatches, urlForm }: ChannelBatchRouteOptions): Endpoint {
+export function channelBatchRoute(channelBatches: ChannelBatches, urlForm: UrlForm): Endpoint {
   function itemOf(identifier: string, result: BatchResult, context: RequestContext): object {
-    if (!(result instanceof AppError))
-      return { identifier, channel: recordOf(result.channel, context.base, { urlForm }) };
+    if (!(result instanceof AppError)) return { identifier, channel: recordOf(result.channel, context.base, urlForm) };
     const { code } = result;
     return { identifier, error: { status: PROBLEMS[code].status, code, detail: detailOf(result, context) } };
   }

@@ -12,10 +12,11 @@ import {
 import { InvalidIdentifier } from '../request/advice.ts';
 import { defineEndpoint, type Endpoint, type PathParameter, type PublicResponse } from '../request/context.ts';
 import { CHANNEL_QUERY, SEARCH_QUERY } from '../request/parameters.ts';
-import { type ImageUrlStyle, jsonResponse, recordOf, searchResultOf } from '../response/serializers.ts';
+import { jsonResponse, recordOf, searchResultOf, type UrlForm } from '../response/serializers.ts';
 
-export interface ChannelRouteOptions extends ImageUrlStyle {
+export interface ChannelRouteOptions {
   readonly channels: ChannelService;
+  readonly urlForm: UrlForm;
 }
 
 /** The response with the record of the first identifier that leads to a channel. */
@@ -25,7 +26,7 @@ export async function recordResponse(
   base: string,
 ): Promise<PublicResponse> {
   const { channel, outcome } = await channels.getChannel(identifiers);
-  return jsonResponse(outcome, recordOf(channel, base, { urlForm }));
+  return jsonResponse(outcome, recordOf(channel, base, urlForm));
 }
 
 export const IDENTIFIER: PathParameter = {
@@ -93,7 +94,7 @@ export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
   ];
 }
 
-export function searchRoute(options: ImageUrlStyle & { readonly searches: SearchService }): Endpoint {
+export function searchRoute(searches: SearchService, urlForm: UrlForm): Endpoint {
   return defineEndpoint({
     url: '/api/search',
     id: 'SearchResults',
@@ -105,8 +106,8 @@ export function searchRoute(options: ImageUrlStyle & { readonly searches: Search
     returns: 'Results',
     example: searchPathOf,
     async respond({ query: { q, limit } }, context) {
-      const { hits, outcome } = await options.searches.search(q, limit);
-      const results = hits.map((hit) => searchResultOf(hit, context.base, options));
+      const { hits, outcome } = await searches.search(q, limit);
+      const results = hits.map((hit) => searchResultOf(hit, context.base, urlForm));
       return jsonResponse(outcome, { query: q, results });
     },
   });

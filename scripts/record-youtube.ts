@@ -83,7 +83,7 @@ export async function recordChannel(channel: string, directory: string, keep: re
   const source = openYoutube(parseConfig(env), {
     userAgent: 'Pennant',
     wrapHttp: (http) => recordCalls(http, (call) => calls.set(call.name, call)),
-    onField: (_source, field, result) => results.set(field, result),
+    onField: (field, result) => results.set(field, result),
   });
   const inTime = () => ({ signal: AbortSignal.timeout(LOAD_MS) });
   const found = await valueOrError(loadFirst(source, identifiersOfName(channel), inTime()));

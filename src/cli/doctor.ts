@@ -29,7 +29,7 @@ Exit code: 0 every field is found, 1 a field is not found or there is no record,
     const results = new Map<keyof Channel, FieldResult>();
     const source = openYoutube(parseConfig(env), {
       userAgent: `Pennant/${version}`,
-      onField: (_source, field, result) => results.set(field, isEmpty(result) ? { state: 'absent' } : result),
+      onField: (field, result) => results.set(field, isEmpty(result) ? { state: 'absent' } : result),
     });
     const load = (signal: AbortSignal) => loadFirst(source, identifiers, { signal });
     const found = await valueOrError(withDeadline(systemClock, LOAD_MS, NEVER_ABORTED, load));

@@ -48,12 +48,6 @@ export function valuesNamed(root: unknown, name: string): unknown[] {
   return found;
 }
 
-/** The text, if all of them are equal; `undefined` if they differ or one is no text. */
-export function commonTextOf(texts: readonly (string | undefined)[]): string | undefined {
-  const [first] = texts;
-  return texts.every((text) => text === first) ? first : undefined;
-}
-
 /**
  * All values at a dotted path, in document order; `*` means every element of a list. A step that is missing or has
  * another type yields nothing, because YouTube renames and removes parts at any time.

@@ -13,7 +13,7 @@ interface SourceDeps {
   /** The gates of a source, which send calls with this client. */
   readonly gatesOf: (source: string, http: HttpClient) => SourceGates;
   /** Called for every field of every record that is read from responses of YouTube. */
-  readonly onField: (source: string, field: keyof Channel, result: FieldResult) => void;
+  readonly onField: (field: keyof Channel, result: FieldResult) => void;
 }
 
 type SourceName = Exclude<Config['sources'][number], 'catalog'>;
@@ -42,7 +42,7 @@ const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) =>
       ...createUpstream('youtube', config, deps),
       clock: deps.clock,
       searchesForLostHandles: !config.sources.includes('youtube-data-api'),
-      onField: (field, result) => deps.onField('youtube', field, result),
+      onField: deps.onField,
     }),
 
   'youtube-data-api': (config, deps) =>

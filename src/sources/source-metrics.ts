@@ -35,9 +35,9 @@ export function createSourceMetrics(metrics: Registry) {
       calls.inc({ source, operation, outcome });
       seconds.observe({ source, operation }, durationMs / 1000);
     },
-    countField(source: string, field: string, { state }: FieldResult): void {
+    countField(field: string, { state }: FieldResult): void {
       // The series begin with the first reading of the field, because an alert uses their increase.
-      for (const each of FIELD_STATES) fields.inc({ source, field, state: each }, Number(each === state));
+      for (const each of FIELD_STATES) fields.inc({ source: 'youtube', field, state: each }, Number(each === state));
     },
   };
 }

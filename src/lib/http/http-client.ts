@@ -174,19 +174,12 @@ function translateSendError(error: NodeJS.ErrnoException, proxy: string | undefi
 /** The longest accepted `Retry-After`. */
 const MAX_MS = 3_600_000;
 
-/** One of the two forms of RFC 9110, section 10.2.3; the other is a number of seconds. */
-const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-
 /**
- * The time that an upstream tells clients to wait, in milliseconds, at most an hour. A date counts from the response's own `Date`,
- * so that no clock needs to be correct. `undefined` if the field is absent or invalid.
+ * The time that an upstream tells clients to wait, in milliseconds, at most an hour. `undefined` if the field is absent or no
+ * number of seconds: YouTube sends no date (the other form of RFC 9110, section 10.2.3).
  */
 export function readRetryAfterMs(headers: IncomingHttpHeaders): number | undefined {
   const text = headers['retry-after'] ?? '';
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : dateOf(text) - dateOf(headers.date ?? '');
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : 0;
   return ms > 0 ? Math.min(ms, MAX_MS) : undefined;
-}
-
-function dateOf(text: string): number {
-  return HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN;
 }

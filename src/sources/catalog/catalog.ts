@@ -18,7 +18,7 @@ interface CatalogOptions {
   readonly clock: Clock;
   /** Called after the channels have changed. */
   readonly onChange: () => void;
-  /** Called with a sentence for the operator when the folder cannot be used, and with `null` when it can be used again. */
+  /** Called after each reading: with a sentence for the operator if the folder cannot be used, otherwise with `null`. */
   readonly onStateChange: (problem: string | null) => void;
 }
 
@@ -43,7 +43,6 @@ export interface Catalog {
 export async function openCatalog({ folder, clock, onChange, onStateChange }: CatalogOptions): Promise<Catalog> {
   let seen: string | undefined = await stateOfFolder(folder);
   let channels = await readChannelFile(folder);
-  let problem: string | null = null;
   let isClosed = false;
 
   async function readChanges(): Promise<void> {
@@ -53,18 +52,13 @@ export async function openCatalog({ folder, clock, onChange, onStateChange }: Ca
     try {
       channels = await readChannelFile(folder);
       onChange();
-      report(null);
+      onStateChange(null);
     } catch (error) {
       if (!(error instanceof CatalogUnusableError)) throw error;
       // After an error of the disk (which has a cause), the file is read again; after a mistake in a line, when the folder changes.
       if (error.cause !== undefined) seen = undefined;
-      report(error.message);
+      onStateChange(error.message);
     }
-  }
-
-  function report(now: string | null): void {
-    if (now !== problem) onStateChange(now);
-    problem = now;
   }
 
   async function look(): Promise<void> {

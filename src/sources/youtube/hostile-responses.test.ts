@@ -68,7 +68,7 @@ it.each(Object.entries(TEXTS))('objects full of %s have no values, and are read 
 });
 
 it.each(Object.entries(TEXTS))('everything else that is read in responses may be %s', (_what, text) => {
-  const url = { browseId: text, urlEndpoint: { url: text } };
+  const url = { browseEndpoint: { browseId: text }, urlEndpoint: { url: text } };
   const alerts = [{ alertRenderer: { type: 'ERROR', text } }];
   const { alert } = readPage({ alerts, onResponseReceivedActions: [{ navigateAction: { endpoint: url } }] });
   expect(saysGone(alert ?? '')).toBe(false);
@@ -147,9 +147,8 @@ it('a response with values of wrong types anywhere is read', () => {
   );
 });
 
-it('two targets of a page address that are deep objects are none', () => {
-  const browseEndpoint = { browseId: DEEP };
-  expect(readEndpoint({ endpoint: { first: browseEndpoint, second: browseEndpoint } }).browseId).toBeUndefined();
+it('the target of a page address that is a deep object is none', () => {
+  expect(readEndpoint({ endpoint: { browseEndpoint: { browseId: DEEP } } }).browseId).toBeUndefined();
 });
 
 it.each([readPage, readAbout, readSearchPage, readEndpoint])('a deeply nested response is read: %o', (read) => {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { commonTextOf, firstAt, valuesAt, valuesNamed, walk } from '../json.ts';
+import { firstAt, valuesAt, valuesNamed, walk } from '../json.ts';
 import { textWithin } from '../text-limits.ts';
 import { parseChannelId } from '../youtube-urls.ts';
 import { ofPage, type Reading, readObjects, unambiguous, valueIn } from './readings.ts';
@@ -49,7 +49,7 @@ export function readEndpoint(body: JsonObject) {
   const endpoint = firstAt(body, 'endpoint');
   return {
     isVideo: VIDEO_ENDPOINTS.some((name) => firstAt(endpoint, name) !== undefined),
-    browseId: commonTextOf(valuesNamed(endpoint, 'browseId').map((id) => textWithin(id, 'url'))),
+    browseId: textWithin(firstAt(endpoint, 'browseEndpoint.browseId'), 'url'),
     target: textWithin(firstAt(endpoint, 'urlEndpoint.url'), 'url'),
   };
 }

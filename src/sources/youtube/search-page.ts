@@ -1,7 +1,7 @@
 import type { SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { commonTextOf, firstAt, valuesAt, valuesNamed, walk } from '../json.ts';
+import { firstAt, valuesAt, valuesNamed, walk } from '../json.ts';
 import { textWithin } from '../text-limits.ts';
 import { avatarOfHit, parseHandle } from '../youtube-urls.ts';
 import { type CountNoun, parseCount, partsOf, textOf } from './texts.ts';
@@ -73,8 +73,7 @@ function parseLockup(lockup: object): SearchHit | undefined {
   const [sources] = valuesNamed(firstAt(lockup, 'contentImage'), 'sources');
   return makeHit({
     channelId: firstAt(lockup, 'contentId'),
-    title:
-      firstAt(metadata, 'lockupMetadataViewModel.title') ?? commonTextOf(valuesNamed(metadata, 'title').map(textOf)),
+    title: firstAt(metadata, 'lockupMetadataViewModel.title'),
     description: undefined,
     page: firstAt(lockup, 'rendererContext.commandContext.onTap.innertubeCommand.browseEndpoint.canonicalBaseUrl'),
     texts: parts.slice(0, MAX_PARTS),

@@ -8,7 +8,7 @@ import { type Channel, isImageUrl } from '../src/domain/channel.ts';
 import { AppError, valueOrError } from '../src/domain/errors.ts';
 import { identifiersOfName } from '../src/domain/pasted.ts';
 import { systemClock } from '../src/lib/clock.ts';
-import type { HttpClient } from '../src/lib/http/http-client.ts';
+import { createHttpClient, type HttpClient } from '../src/lib/http/http-client.ts';
 import { isJsonObject, type JsonObject, parseJsonObject } from '../src/lib/json.ts';
 import { describeFailure } from '../src/lib/logger.ts';
 import { printable } from '../src/lib/printable.ts';
@@ -80,16 +80,15 @@ export async function recordChannel(channel: string, directory: string, keep: re
   if (secret !== undefined) throw new Error(`"${secret}" may hold a secret and is never kept.`);
   const calls = new Map<RecordedCall['name'], RecordedCall>();
   const results = new Map<keyof Channel, FieldResult>();
-  const source = openYoutube(parseConfig(env), {
-    userAgent: 'Pennant',
-    wrapHttp: (http) => recordCalls(http, (call) => calls.set(call.name, call)),
-    onField: (field, result) => results.set(field, result),
-  });
+  const config = parseConfig(env);
+  const client = createHttpClient({ userAgent: 'Pennant', proxyEnv: config.proxyEnv });
+  const http = recordCalls(client, (call) => calls.set(call.name, call));
+  const source = openYoutube(config, http, (field, result) => results.set(field, result));
   const inTime = () => ({ signal: AbortSignal.timeout(LOAD_MS) });
   const found = await valueOrError(loadFirst(source, identifiersOfName(channel), inTime()));
   const title = found instanceof AppError ? channel : found.loaded.channel.title;
   const search = await valueOrError(source.search(title, MAX_HITS, inTime()));
-  await source.close();
+  await http.close();
 
   const recordedAt = new Date(systemClock.now()).toISOString().slice(0, 10);
   const record = found instanceof AppError ? errorOf(found) : valuesIn(results);

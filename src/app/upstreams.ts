@@ -1,12 +1,10 @@
 import { Counter } from '@prometheus-io/client';
 import type { Config } from '../config/settings.ts';
-import { isImageUrl } from '../domain/channel.ts';
 import { IMAGE_SOURCE } from '../domain/source-status.ts';
 import { createDownloader, type Downloader } from '../images/download.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { FailureLog } from '../lib/failure-log.ts';
 import { isExplainedByBreaker } from '../lib/http/gate.ts';
-import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
+import { createHttpClient } from '../lib/http/http-client.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { SourceReading } from '../private/state.ts';
@@ -28,19 +26,13 @@ interface UpstreamsOptions {
 /** The sources of channels and images, and their state. */
 export function createUpstreams(options: UpstreamsOptions) {
   const { config, runtime, version } = options;
-  const userAgent = `Pennant/${version}`;
   const { clock, failureLog, metrics } = runtime;
   const sourceMetrics = createSourceMetrics(metrics);
-  const gates = createGates({ runtime, callsPerSecond: config.upstreamCallsPerSecond });
+  const http = createHttpClient({ userAgent: `Pennant/${version}`, proxyEnv: config.proxyEnv, clock });
+  const gates = createGates({ runtime, http, callsPerSecond: config.upstreamCallsPerSecond });
 
   const sources =
-    options.sources ??
-    createSources(config, {
-      clock,
-      userAgent,
-      gatesOf: gates.of,
-      onField: sourceMetrics.countField,
-    });
+    options.sources ?? createSources(config, { clock, gatesOf: gates.of, onField: sourceMetrics.countField });
   const allSources = combineSources({
     sources,
     clock,
@@ -52,8 +44,6 @@ export function createUpstreams(options: UpstreamsOptions) {
     },
   });
 
-  const imageHttp = createImageClient(config, userAgent, clock);
-  const imageGate = gates.of(IMAGE_SOURCE, imageHttp)(IMAGE_SOURCE);
   const downloads = new Counter({
     name: 'pennant_image_host_calls_total',
     help: 'Downloads from image hosts, by outcome.',
@@ -63,7 +53,7 @@ export function createUpstreams(options: UpstreamsOptions) {
   const downloader =
     options.downloader ??
     createDownloader({
-      gate: imageGate,
+      gate: gates.of(IMAGE_SOURCE)(IMAGE_SOURCE),
       imageOrigin: config.youtubeOrigin,
       clock,
       onOutcome: (outcome) => downloads.inc({ outcome }),
@@ -78,10 +68,7 @@ export function createUpstreams(options: UpstreamsOptions) {
     allSources,
     downloader,
     states,
-    async close(): Promise<void> {
-      await Promise.all(sources.map((source) => source.close()));
-      await imageHttp.close();
-    },
+    close: http.close,
   };
 }
 
@@ -96,17 +83,5 @@ function reportFailure(failureLog: FailureLog, { source, operation, outcome, dur
     key: `source ${source} ${operation} ${outcome} ${isBug ? reason : ''}`,
     message: 'source failed',
     fields: isBug ? { ...call, err: error } : { ...call, reason },
-  });
-}
-
-/** The client of the image hosts and of the origin that replaces them. */
-function createImageClient(config: Config, userAgent: string, clock: Clock): HttpClient {
-  const { youtubeOrigin: origin, proxyEnv } = config;
-  return createHttpClient({
-    isAllowed: (url) => isImageUrl(url) || url.origin === origin,
-    followRedirects: true,
-    userAgent,
-    proxyEnv,
-    clock,
   });
 }

@@ -3,6 +3,7 @@ import type { Channel } from '../domain/channel.ts';
 import { AppError, valueOrError } from '../domain/errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
+import { createHttpClient } from '../lib/http/http-client.ts';
 import { describeFailure } from '../lib/logger.ts';
 import { printable } from '../lib/printable.ts';
 import { openYoutube } from '../sources/registry.ts';
@@ -27,13 +28,14 @@ Exit code: 0 every field is found, 1 a field is not found or there is no record,
   async run({ argument }, { version, env, stdout }) {
     const identifiers = requireIdentifiers(argument);
     const results = new Map<keyof Channel, FieldResult>();
-    const source = openYoutube(parseConfig(env), {
-      userAgent: `Pennant/${version}`,
-      onField: (field, result) => results.set(field, isEmpty(result) ? { state: 'absent' } : result),
-    });
+    const config = parseConfig(env);
+    const http = createHttpClient({ userAgent: `Pennant/${version}`, proxyEnv: config.proxyEnv });
+    const source = openYoutube(config, http, (field, result) =>
+      results.set(field, isEmpty(result) ? { state: 'absent' } : result),
+    );
     const load = (signal: AbortSignal) => loadFirst(source, identifiers, { signal });
     const found = await valueOrError(withDeadline(systemClock, LOAD_MS, NEVER_ABORTED, load));
-    await source.close();
+    await http.close();
     const feed = found instanceof AppError ? undefined : found.loaded.feed;
     if (feed) results.set('publishedAt', { state: 'found', value: feed.publishedAt, path: 'feed.published' });
 

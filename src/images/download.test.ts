@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { codeOf } from '../../test/helpers/failure.ts';
 import {
+  createTestClient,
   type FakeUpstream,
   redirectTo,
   respondWithBytes,
@@ -9,7 +10,6 @@ import {
   startFakeUpstream,
 } from '../../test/helpers/fake-upstream.ts';
 import { IMAGE_SOURCE } from '../domain/source-status.ts';
-import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import { createUnlimitedGates } from '../sources/gates.ts';
 import { createDownloader, DOWNLOAD_MS, type Downloader } from './download.ts';
 
@@ -18,7 +18,6 @@ const FIRST = 'https://yt3.googleusercontent.com/abc=s0';
 const SECOND = 'https://yt3.ggpht.com/abc=w2560-fcrop64=1,00000000ffffffff-rj?x=1';
 
 let upstream: FakeUpstream;
-let http: HttpClient;
 let downloader: Downloader;
 
 beforeEach(async () => {
@@ -26,18 +25,11 @@ beforeEach(async () => {
   point(upstream.origin);
 });
 afterEach(async () => {
-  await http.close();
   await upstream.close();
 });
 
 function point(origin: string, clock = createManualClock()): void {
-  http = createHttpClient({
-    isAllowed: (url) => url.origin === origin,
-    followRedirects: true,
-    userAgent: 'pennant-test',
-    clock,
-  });
-  const gate = createUnlimitedGates(http, clock)(IMAGE_SOURCE);
+  const gate = createUnlimitedGates(createTestClient(clock), clock)(IMAGE_SOURCE);
   downloader = createDownloader({ gate, imageOrigin: origin, clock });
 }
 

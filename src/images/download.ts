@@ -35,12 +35,14 @@ export interface Downloader {
 export function createDownloader(options: DownloaderOptions): Downloader {
   const { gate, imageOrigin, clock, onOutcome } = options;
 
+  const mayFollow = (target: URL) => isImageUrl(target) || target.origin === imageOrigin;
+
   /** @param key of the image */
   async function fetchOne(url: string, key: string, signal: AbortSignal): Promise<Buffer> {
     const { origin, pathname, search } = new URL(url);
     const target = `${imageOrigin ?? origin}${pathname}${search}`;
     const limits = { timeoutMs: DOWNLOAD_MS, maxBytes: MAX_BYTES, signal };
-    const image = await gate.request({ method: 'GET', url: target, ...limits }, key, judgeImage);
+    const image = await gate.request({ method: 'GET', url: target, mayFollow, ...limits }, key, judgeImage);
     if (image instanceof AppError) throw image;
     return image;
   }

@@ -27,6 +27,7 @@ export type SourceGates = (name: GateName) => Gate;
 
 interface GatesOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'logger' | 'metrics'>;
+  readonly http: HttpClient;
   /** The budget of each source. */
   readonly callsPerSecond: number;
 }
@@ -40,7 +41,7 @@ const PREDICATES: Record<FailureCause, string> = {
 };
 
 /** The gates of all sources and of the image hosts. Each logs once when its breaker opens, and once when it closes. */
-export function createGates({ runtime, callsPerSecond }: GatesOptions) {
+export function createGates({ runtime, http, callsPerSecond }: GatesOptions) {
   const { clock, logger, metrics } = runtime;
   const gates: { readonly source: string; readonly name: GateName; readonly gate: Gate }[] = [];
 
@@ -78,8 +79,7 @@ export function createGates({ runtime, callsPerSecond }: GatesOptions) {
   });
 
   return {
-    /** @param http the client of a source, for which it gets a budget */
-    of(source: string, http: HttpClient): SourceGates {
+    of(source: string): SourceGates {
       const budget = createCallBudget({ clock, callsPerSecond });
       const series = `pennant_calls_to_${source.replaceAll(/\W/g, '_')}`;
       addBoundGauges(metrics, series, `calls to ${source} that wait`, () => budget.waiting());

@@ -40,8 +40,6 @@ export interface LoadedChannel {
  */
 export interface ChannelSource {
   readonly name: string;
-  /** Where it sends its requests: `https://host`. */
-  readonly origin?: string;
   /** Finds the channel of a handle or user name. */
   resolve(identifier: Identifier, options: LoadOptions): Promise<Resolution>;
   getChannel(channelId: string, options: ChannelOptions): Promise<LoadedChannel>;
@@ -50,7 +48,6 @@ export interface ChannelSource {
    * choose their number; otherwise there may be more.
    */
   search(query: string, limit: number, options: LoadOptions): Promise<readonly SearchHit[]>;
-  close(): Promise<void>;
 }
 
 /** The definite answer of a source that has no such channel. @param cause what YouTube said, for the log */

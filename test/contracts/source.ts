@@ -21,7 +21,7 @@ export interface SourceUnderTest {
   readonly breakUpstream?: () => void | Promise<void>;
   /** Makes every further call hang. Absent for a source that never waits. */
   readonly stallUpstream?: () => void | Promise<void>;
-  /** Releases the resources behind the source. The suite has closed the source itself. */
+  /** Releases the resources behind the source. */
   readonly tearDown?: () => void | Promise<void>;
 }
 
@@ -39,12 +39,12 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
     underTest = await setUp();
     source = underTest.source;
   });
-  afterAll(() => takeDown(underTest));
+  afterAll(() => underTest.tearDown?.());
 
   /** A separate source for a test that breaks it. */
   async function setUpAnother(): Promise<SourceUnderTest> {
     const another = await setUp();
-    onTestFinished(() => takeDown(another));
+    onTestFinished(() => another.tearDown?.());
     return another;
   }
 
@@ -127,11 +127,6 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
     controller.abort();
     expect(await failures).toHaveLength(3);
   });
-}
-
-async function takeDown({ source, tearDown }: SourceUnderTest): Promise<void> {
-  await source.close();
-  await tearDown?.();
 }
 
 function allCalls({ source, known, queryWithHits }: SourceUnderTest, signal: AbortSignal): Promise<unknown>[] {

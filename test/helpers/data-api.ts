@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { createUnlimitedGates } from '../../src/sources/gates.ts';
 import { createYoutubeDataApiSource } from '../../src/sources/youtube-data-api/youtube-data-api.ts';
 import { createManualClock } from './clock.ts';
-import { createUpstreamClient, respondWithJson, startFakeUpstream } from './fake-upstream.ts';
+import { createTestClient, respondWithJson, startFakeUpstream } from './fake-upstream.ts';
 
 /** A channel in the form of channels.list, with the fields that lookups and searches use. */
 interface DataApiItem {
@@ -64,17 +64,14 @@ export const dataApi = respondAsDataApi(CHANNELS, { olduser: ID });
 /** The source over real sockets to one origin. */
 export function createTestDataApiSource(origin: string) {
   const clock = createManualClock();
-  const http = createUpstreamClient(origin, clock);
-  return createYoutubeDataApiSource({ http, origin, apiKey: KEY, clock, gateOf: createUnlimitedGates(http, clock) });
+  const http = createTestClient(clock);
+  return createYoutubeDataApiSource({ origin, apiKey: KEY, clock, gateOf: createUnlimitedGates(http, clock) });
 }
 
 /** The source and the API that it asks, until the test ends. */
 export async function startDataApiSource() {
   const upstream = await startFakeUpstream(dataApi);
   const source = createTestDataApiSource(upstream.origin);
-  onTestFinished(async () => {
-    await source.close();
-    await upstream.close();
-  });
+  onTestFinished(upstream.close);
   return { upstream, source };
 }

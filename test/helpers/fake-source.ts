@@ -150,7 +150,6 @@ export function createStub({ channel = DOWN, hits = DOWN, ...stub }: Stub = {}) 
     },
     getChannel: (_id, options) => give(channel, options),
     search: (_query, _limit, options) => give(hits, options),
-    close: async () => undefined,
   } satisfies ChannelSource & { calls: number; signals: AbortSignal[] };
   return source;
 }

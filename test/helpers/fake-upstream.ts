@@ -49,15 +49,8 @@ export async function startFakeUpstream(listener: RequestListener = respondWithJ
 /** An origin where nothing listens. */
 export const findRefusingOrigin = async () => `http://127.0.0.1:${await findFreePort()}`;
 
-/** A client that may ask one origin of this machine, and follows no redirect. */
-export function createUpstreamClient(origin: string, clock: Clock): HttpClient {
-  return createHttpClient({
-    isAllowed: (url) => url.origin === origin,
-    followRedirects: false,
-    userAgent: 'pennant-test',
-    clock,
-  });
-}
+/** A client whose sockets the upstream closes at its end. */
+export const createTestClient = (clock: Clock): HttpClient => createHttpClient({ userAgent: 'pennant-test', clock });
 
 /** The body is sent in chunks unless a header names its length. */
 export function respondWithStatus(

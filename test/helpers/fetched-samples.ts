@@ -39,7 +39,6 @@ export function fetchedSamples(): Required<Pick<AppOverrides, 'sources' | 'downl
           const has = ({ title, description }: Channel) => `${title} ${description}`.toLowerCase().includes(query);
           return [...new Set(channels.values())].filter(has).map(hitOf);
         },
-        close: async () => undefined,
       },
     ],
     downloader: { download: ({ key }) => readFile(join(SAMPLES, 'images', key)) },

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createManualClock, type ManualClock } from '../../../test/helpers/clock.ts';
 import { codeOf, failureOf } from '../../../test/helpers/failure.ts';
 import {
-  createUpstreamClient,
+  createTestClient,
   FAULTS,
   type FakeUpstream,
   findRefusingOrigin,
@@ -25,7 +25,7 @@ let gate: Gate;
 beforeEach(async () => {
   upstream = await startFakeUpstream();
   clock = createManualClock();
-  http = createUpstreamClient(upstream.origin, clock);
+  http = createTestClient(clock);
   open();
 });
 afterEach(async () => {
@@ -81,7 +81,7 @@ it.each([
   ['sent a response that cannot be read', 'failing'],
 ])('YouTube that %s is named so, and is paused after five keys', async (problem, cause) => {
   const origin = cause === 'unreachable' ? await findRefusingOrigin() : upstream.origin;
-  http = createUpstreamClient(origin, clock);
+  http = createTestClient(clock);
   open();
   upstream.response(FAULTS.cutGzip);
   for (let key = 0; key < 5; key += 1) {

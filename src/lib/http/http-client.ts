@@ -9,7 +9,7 @@ import { withDeadline } from '../deadlines.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
-  /** Absolute. It must be allowed. */
+  /** Absolute. */
   readonly url: string;
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -19,6 +19,8 @@ export interface HttpRequest {
   /** Counted after decompression. A longer body is an error. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+  /** The URLs to which redirects are followed. Default: none; a redirect is returned like any other response. */
+  readonly mayFollow?: (url: URL) => boolean;
 }
 
 export interface HttpResponse {
@@ -29,7 +31,7 @@ export interface HttpResponse {
 
 /**
  * Outgoing HTTP. A response of any status is a result. Rejects with `AppError` `upstream_timeout` (no complete response in
- * time), `upstream_unavailable` (refused, DNS, TLS, reset before a response, address not allowed) or
+ * time), `upstream_unavailable` (refused, DNS, TLS, reset before a response) or
  * `upstream_invalid` (too long, incomplete, too many redirects).
  */
 export interface HttpClient {
@@ -43,9 +45,6 @@ export class ConnectionError extends AppError {
 }
 
 interface HttpClientOptions {
-  readonly isAllowed: (url: URL) => boolean;
-  /** Follows redirects of a GET to allowed URLs; otherwise a redirect is returned like any other response. */
-  readonly followRedirects: boolean;
   readonly userAgent: string;
   /** Of HTTPS connections: the environment variables of a proxy, by Node's own rules. Default: none. */
   readonly proxyEnv?: { readonly HTTPS_PROXY: string; readonly NO_PROXY: string } | undefined;
@@ -63,7 +62,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const KEPT_ALIVE_MS = 60_000;
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  const { clock = systemClock, isAllowed, followRedirects, userAgent, proxyEnv } = options;
+  const { clock = systemClock, userAgent, proxyEnv } = options;
   const kept = { keepAlive: true, timeout: KEPT_ALIVE_MS };
   const http = { request: requestHttp, agent: new HttpAgent(kept) };
   const https = { request: requestHttps, agent: new HttpsAgent({ ...kept, proxyEnv }) };
@@ -86,11 +85,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
   async function follow(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
     let url = new URL(request.url);
-    if (!isAllowed(url)) throw new AppError('upstream_unavailable', 'The address is not allowed.');
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       const response = await send(request, url, signal);
-      const target = followRedirects && request.method === 'GET' ? findRedirect(response, url) : undefined;
-      if (target === undefined || !isAllowed(target)) return read(response, request.maxBytes);
+      const target = findRedirect(response, url);
+      if (target === null || request.mayFollow?.(target) !== true) return read(response, request.maxBytes);
       response.destroy();
       url = target;
     }
@@ -106,11 +104,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   };
 }
 
-function findRedirect({ statusCode = 0, headers }: IncomingMessage, base: URL): URL | undefined {
-  if (!REDIRECTS.has(statusCode)) return undefined;
-  const target = headers.location ? URL.parse(headers.location, base.href) : null;
-  if (target === null) throw invalid('A redirect has no location.');
-  return target;
+function findRedirect({ statusCode = 0, headers: { location } }: IncomingMessage, base: URL): URL | null {
+  return REDIRECTS.has(statusCode) && location !== undefined ? URL.parse(location, base.href) : null;
 }
 
 /** Reads the body to its end and decodes its content encoding. Any failure destroys the stream and its socket. */

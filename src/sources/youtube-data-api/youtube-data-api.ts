@@ -1,7 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 import { comparable, type Identifier } from '../../domain/identifier.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { HttpClient } from '../../lib/http/http-client.ts';
 import type { SourceGates } from '../gates.ts';
 import {
   type ChannelSource,
@@ -15,8 +14,6 @@ import { invalidResponse, judgeReply, type Method } from './judge.ts';
 export interface YoutubeDataApiOptions {
   readonly clock: Clock;
   readonly gateOf: SourceGates;
-  /** The client of the gates. It must not follow redirects, which would get the key. It is closed with the source. */
-  readonly http: Pick<HttpClient, 'close'>;
   /** It replaces https://www.googleapis.com, and has no trailing slash. */
   readonly origin: string;
   readonly apiKey: string;
@@ -34,7 +31,7 @@ const FILTERS = { id: 'id', handle: 'forHandle', username: 'forUsername', custom
  * other values are exact. A lookup returns the complete record.
  */
 export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
-  const { http, origin, apiKey, gateOf, clock } = options;
+  const { origin, apiKey, gateOf, clock } = options;
   /** A search costs one of the day's searches, any other call one unit (seen 2026-11). */
   const gates = { channels: gateOf('youtube-data-api'), search: gateOf('youtube-data-api searches') };
 
@@ -80,7 +77,6 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
 
   return {
     name: 'youtube-data-api',
-    origin,
 
     async resolve(identifier, load) {
       const loaded = await loadChannel(identifier, load);
@@ -96,7 +92,5 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
       if (list.items > 0 && list.found.length === 0) throw invalidResponse('search results without an ID or a title');
       return list.found.slice(0, limit);
     },
-
-    close: () => http.close(),
   } satisfies ChannelSource;
 }

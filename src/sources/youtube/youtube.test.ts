@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import {
   FAULTS,
@@ -100,7 +100,6 @@ describe('a record', () => {
   it('does not wait for a panel that never arrives', async () => {
     const clock = createManualClock();
     const source = createTestYoutubeSource(replay.origin, { clock });
-    onTestFinished(source.close);
     replay.misbehave('about', FAULTS.hangBeforeHeaders);
     const loading = source.getChannel(LIGHTHOUSE, { signal });
     await clock.passTimer(3_000);
@@ -147,7 +146,6 @@ it('a handle that YouTube’s resolver loses is found by one search for this ver
     channelRenderer: { channelId, title: { simpleText: 'A channel' }, subscriberCountText: { simpleText: handle } },
   });
   const lost = createTestYoutubeSource(replay.origin, { searchesForLostHandles: true });
-  onTestFinished(lost.close);
   const find = (...contents: object[]) => {
     replay.behave();
     replay.misbehave('resolve', respondWithJson({ endpoint: { urlEndpoint: { url: '/vilebrequin' } } }), 1);

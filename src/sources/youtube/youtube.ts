@@ -3,7 +3,6 @@ import { AppError } from '../../domain/errors.ts';
 import { findHandle, type Identifier, isChannelId } from '../../domain/identifier.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withDeadline, withinMs } from '../../lib/deadlines.ts';
-import type { HttpClient } from '../../lib/http/http-client.ts';
 import type { SourceGates } from '../gates.ts';
 import { type ChannelOptions, type ChannelSource, channelNotFound, type LoadedChannel } from '../source.ts';
 import { findYoutubeUrl, parseChannelId } from '../youtube-urls.ts';
@@ -29,8 +28,6 @@ export const ABOUT_MS = 3_000;
 const FEED_MS = 250;
 
 export interface YoutubeSourceOptions {
-  /** The client of the gates. It must not follow redirects, because a redirect is a block. It is closed with the source. */
-  readonly http: Pick<HttpClient, 'close'>;
   /** It replaces https://www.youtube.com in requests, and has no trailing slash. */
   readonly origin: string;
   readonly gateOf: SourceGates;
@@ -51,7 +48,7 @@ const NO_FEED: Promise<FeedReading | undefined> = Promise.resolve(undefined);
  * record; without the panel the record is incomplete; without the feed it has the page's title and day.
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
-  const { http, origin, gateOf, clock, onField, searchesForLostHandles = false } = options;
+  const { origin, gateOf, clock, onField, searchesForLostHandles = false } = options;
   const innertube = createInnertube({ origin, gateOf });
 
   async function loadChannel(channelId: string, options: ChannelOptions, redirects = 0): Promise<LoadedChannel> {
@@ -120,7 +117,6 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
 
   return {
     name: 'youtube',
-    origin,
     async resolve(identifier, { signal }) {
       const channelId = await resolvePage(innertube, pageUrl(identifier), signal);
       const isSearched = channelId === undefined && searchesForLostHandles && identifier.kind === 'handle';
@@ -130,8 +126,6 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     },
     getChannel: loadChannel,
     search: (query, _limit, { signal }) => searchChannels(innertube, query, signal),
-
-    close: () => http.close(),
   } satisfies ChannelSource;
 }
 

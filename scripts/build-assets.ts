@@ -7,7 +7,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { apiPage, GUIDE, guidePage } from './docs-site.ts';
-import { prerenderedPage } from './prerendered-page.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const OUTPUT = join(ROOT, 'dist');
@@ -42,10 +41,7 @@ for (const name of filesIn(join(ROOT, 'src'))) {
   else files.set(name, readFileSync(join(ROOT, 'src', name)));
 }
 for (const name of filesIn(join(ROOT, 'web'))) {
-  if (/\.(?:svg|webp)$/.test(name)) files.set(`web/${name}`, readFileSync(join(ROOT, 'web', name)));
-}
-for (const name of ['playground', 'console']) {
-  files.set(`web/${name}/index.html`, Buffer.from(await prerenderedPage(join(ROOT, 'web', name))));
+  if (/\.(?:html|svg|webp)$/.test(name)) files.set(`web/${name}`, readFileSync(join(ROOT, 'web', name)));
 }
 files.set('web/playground/api.html', Buffer.from(apiPage(readDocument('docs/api.md'))));
 for (const [page, path] of Object.entries(GUIDE)) {

@@ -5,7 +5,7 @@
  * Run by hand after a change to a drawing: the images are committed. The letters need the fonts Inter, EB Garamond and
  * League Spartan (Debian: fonts-inter fonts-ebgaramond fonts-league-spartan).
  */
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 
@@ -37,15 +37,16 @@ const CARD_AVATAR_SIZE = [96, 96] as const;
 const DRAWINGS = join(import.meta.dirname, 'drawings');
 const IMAGES = join(import.meta.dirname, '../samples/images');
 const GALLERY = join(import.meta.dirname, '../web/playground/gallery');
+const CATALOG = await readFile(join(import.meta.dirname, '../samples/channels.ndjson'), 'utf8');
 
 async function draw(name: string, { banner, avatar, copySize = CARD_SIZE }: Sample): Promise<void> {
   if (banner !== undefined) {
     const image = render(`${name}-banner.svg`, ...banner).jpeg({ quality: 80, mozjpeg: true });
-    await save(image, `${name}-banner.jpg`, `${name}.webp`, copySize);
+    await save(image, `${name}-banner.jpg`, copySize);
   }
   const image = render(`${name}-avatar.svg`, AVATAR_PX, AVATAR_PX);
   const encoded = avatar === 'png' ? image.png({ compressionLevel: 9 }) : image.jpeg({ quality: 88, mozjpeg: true });
-  await save(encoded, `${name}-avatar.${avatar}`, `${name}-avatar.webp`, CARD_AVATAR_SIZE);
+  await save(encoded, `${name}-avatar.${avatar}`, CARD_AVATAR_SIZE);
 }
 
 /** Drawn at twice the size and scaled down, which gives smoother edges than the renderer. */
@@ -54,14 +55,21 @@ function render(drawing: string, width: number, height: number): Sharp {
   return sharp(join(DRAWINGS, drawing), options).resize(width, height, { fit: 'fill' });
 }
 
-async function save(image: Sharp, fileName: string, cardName: string, cardSize: readonly [number, number]) {
+async function save(image: Sharp, fileName: string, cardSize: readonly [number, number]) {
   const file = join(IMAGES, fileName);
   await image.toFile(file);
   const { size } = await stat(file);
   process.stdout.write(`${fileName} ${size} bytes\n`);
   if (size >= MAX_FILE_BYTES) throw new Error(`${fileName} is too large: ${size} of ${MAX_FILE_BYTES} bytes`);
   const card = sharp(file).resize(...cardSize);
-  await card.webp({ quality: 72, effort: 6 }).toFile(join(GALLERY, cardName));
+  await card.webp({ quality: 72, effort: 6 }).toFile(join(GALLERY, cardName(fileName)));
+}
+
+/** The playground finds the copy by the ID of the channel that has the image. */
+function cardName(fileName: string): string {
+  const line = CATALOG.split('\n').find((text) => text.includes(`"${fileName}"`)) ?? '';
+  const kind = /-(banner|avatar)\./.exec(fileName)?.[1];
+  return `${JSON.parse(line).channelId}-${kind}.webp`;
 }
 
 const wanted = process.argv.slice(2);

@@ -57,7 +57,7 @@ const PAGE_HEADERS = {
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'cross-origin-opener-policy': 'same-origin',
-  // The pages themselves have the other rules (scripts/prerendered-page.ts).
+  // The pages themselves have the other rules (web/*/index.html).
   'content-security-policy': "frame-ancestors 'none'",
 };
 

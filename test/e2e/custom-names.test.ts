@@ -3,7 +3,7 @@ import { AppError } from '../../src/domain/errors.ts';
 import type { Identifier } from '../../src/domain/identifier.ts';
 import { identifiersIn } from '../../src/domain/pasted.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
-import { recordPath } from '../../web/playground/service.ts';
+import { recordPath } from '../../web/playground/own-address.ts';
 import { startForTest, type TestApp, useTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId, numberedSource, testChannel } from '../helpers/fake-source.ts';

@@ -82,16 +82,11 @@ export function usePlayground() {
   return used;
 }
 
-export interface VisitOptions extends BrowserContextOptions {
-  /** The test moves the clock of the page (`page.clock`). */
-  readonly hasOwnClock?: boolean;
-}
-
 /** Opens the playground in a new browser context. The test fails if the page throws or logs an error. */
 export async function visitPlayground(
   { browser, service }: ReturnType<typeof usePlayground>,
   query = '',
-  { hasOwnClock = false, ...options }: VisitOptions = {},
+  options: BrowserContextOptions = {},
 ) {
   const context = await browser.newContext({ locale: 'en-US', ...options });
   const page = await context.newPage();
@@ -109,7 +104,6 @@ export async function visitPlayground(
     const [, path] = request.url().split('/playground/instance');
     if (path !== undefined) asked.push(path);
   });
-  if (hasOwnClock) await page.clock.install();
   await page.goto(`${service.consoleOrigin}/playground/${query}`);
   async function lookUp(text: string): Promise<void> {
     await page.getByLabel('Look up a channel').fill(text);

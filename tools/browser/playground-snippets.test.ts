@@ -19,12 +19,12 @@ const used = usePlayground();
 const hasProgram = (name: string, debianPackage?: string) =>
   isInstalled(name, `the playground's snippet for ${name}`, debianPackage);
 
-/** Each snippet of a card, by the label of its tab. */
+/** Each snippet of a card, by the label of its choice. */
 async function snippetsOf(page: Page, card: string): Promise<Record<string, string>> {
   const snippets: Record<string, string> = {};
-  for (const tab of await page.locator(`${card} [role=tab]`).all()) {
-    await tab.click();
-    snippets[await tab.innerText()] = await page.locator(`${card} [role=tabpanel]`).innerText();
+  for (const choice of await page.locator(`${card} .snippets label`).all()) {
+    await choice.click();
+    snippets[await choice.innerText()] = await page.locator(`${card} .snippets pre`).innerText();
   }
   return snippets;
 }
@@ -100,11 +100,11 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
     const preview = page.locator('#badge img');
     await expect.poll(() => preview.evaluate(isLoaded)).toBe(true);
     await page.getByRole('radio', { name: 'Videos' }).check();
-    await page.getByLabel('Style').selectOption('for-the-badge');
+    await page.getByRole('radio', { name: 'for-the-badge' }).check();
     await page.getByLabel('Label').fill('a "b" ]');
     await page.getByLabel('Label').press('Enter');
     await page.getByLabel('Color').fill('#00ff00');
-    await page.getByLabel('Logo').selectOption('youtube');
+    await page.getByRole('radio', { name: 'YouTube' }).check();
     const path =
       '/api/badge/@pennantsample.svg?metric=videos&style=for-the-badge&label=a+%22b%22+%5D&color=00ff00&logo=youtube';
     await expect.poll(() => asked.at(-1)).toBe(path);

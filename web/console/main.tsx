@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { hydrate } from 'preact';
+import { render } from 'preact';
 import type { ConsoleState } from '../../src/private/state.ts';
 import { MOMENTS, STEP_MS } from '../parts/charts.tsx';
 import { Console } from './page.tsx';
@@ -23,5 +23,5 @@ async function poll(): Promise<void> {
   }
 }
 
-hydrate(<Console polls={polls} isUnreachable={isUnreachable} />, document.body);
+render(<Console polls={polls} isUnreachable={isUnreachable} />, document.body);
 void poll();

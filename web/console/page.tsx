@@ -24,7 +24,7 @@ export function Console({ polls, isUnreachable }: PageProps) {
           <img src="pennant.svg" alt="" width={28} height={28} />
           Pennant <span>Console</span>
         </h1>
-        <p id="status" class="needs-script" role="status">
+        <p id="status" role="status">
           {isUnreachable.value ? (
             <Status isWell={false}>No response. Is the service running?</Status>
           ) : (
@@ -40,11 +40,6 @@ export function Console({ polls, isUnreachable }: PageProps) {
           <a href="playground/">Playground</a> <a href="metrics">Metrics</a> <a href="guide/operating.html">Guide</a>
         </nav>
       </header>
-      <noscript>
-        <p class="notice">
-          This page needs JavaScript. <a href="metrics">Metrics</a> and <a href="readyz">readiness</a> do not.
-        </p>
-      </noscript>
       {state && (
         <main>
           <Conditions conditions={state.conditions} />

@@ -49,7 +49,7 @@ export function StackedBars({ label, series }: ChartProps) {
 /** One for each power of ten, from 10 to 0.0001 s. */
 const POWERS = ['10 s', '1 s', '100 ms', '10 ms', '1 ms', '0.1 ms'];
 
-/** Durations in seconds as lines over a logarithmic scale. A moment without a value is a gap, which a dashed line crosses. */
+/** Durations in seconds as lines over a logarithmic scale. A line crosses the moments without a value. */
 export function DurationLines({ label, series }: ChartProps) {
   // Smaller and greater values are drawn at the ends of the axis.
   const heightOf = (value: number) => HEIGHT * Math.min(1, Math.max(0, (1 - Math.log10(value)) / 5));
@@ -58,17 +58,11 @@ export function DurationLines({ label, series }: ChartProps) {
       {series.map(({ name, values }) => {
         const points = values.flatMap((value, at) => {
           const x = WIDTH - ((values.length - 1 - at) * WIDTH) / (MOMENTS - 1);
-          return value === null ? [] : [{ at, place: `${x} ${heightOf(value)}` }];
+          return value === null ? [] : [`${x} ${heightOf(value)}`];
         });
-        const bridge = points.map(({ place }, index) => `${index === 0 ? 'M' : 'L'}${place}`);
-        // A single value between gaps is a dot: a line of no length with round ends.
-        const line = points.map(({ at, place }, index) =>
-          points[index - 1]?.at === at - 1 ? `L${place}` : `M${place}h0.01`,
-        );
-        return [
-          <path key={`${name} bridge`} class={`${name} bridge`} d={bridge.join('')} />,
-          <path key={name} class={name} d={line.join('')} stroke-linecap="round" />,
-        ];
+        // A single value is a dot: a line of no length with round ends.
+        const line = points.length > 0 && `M${points.join('L')}h0.01`;
+        return line && <path key={name} class={name} d={line} stroke-linecap="round" />;
       })}
     </Plot>
   );

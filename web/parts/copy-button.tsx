@@ -21,7 +21,7 @@ export function CopyButton({ label = 'Copy', text }: { label?: string; text: str
 /** A URL, with a button that copies it. */
 export function CopiedUrl({ id, url }: { id: string; url: string }) {
   return (
-    <div class="url">
+    <div class="entry">
       <pre id={id} dir="ltr">
         <code>{url}</code>
       </pre>

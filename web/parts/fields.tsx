@@ -14,7 +14,7 @@ export function Segmented({ label, choices, value, onChoose }: ChoiceProps) {
     <fieldset class="segmented">
       <legend>{label}</legend>
       {choices.map((choice) => (
-        <label key={choice.value}>
+        <label key={choice.value} class="button">
           <input
             type="radio"
             name={label}
@@ -27,22 +27,6 @@ export function Segmented({ label, choices, value, onChoose }: ChoiceProps) {
         </label>
       ))}
     </fieldset>
-  );
-}
-
-/** Choices in a list that opens. */
-export function Select({ label, choices, value, onChoose }: ChoiceProps) {
-  return (
-    <label class="field">
-      {label}
-      <select value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
-        {choices.map((choice) => (
-          <option key={choice.value} value={choice.value}>
-            {choice.label}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 
@@ -61,7 +45,11 @@ interface FieldProps {
 
 /** A text or a number. */
 export function Field({ label, value, max, onEnter, ...attributes }: FieldProps) {
-  const field = useTextField(value);
+  const ref = useRef<HTMLInputElement>(null);
+  // What is being typed stays until the value changes, however often the page is drawn meanwhile.
+  useEffect(() => {
+    if (ref.current !== null) ref.current.value = value;
+  }, [value]);
   const type = max === undefined ? {} : { type: 'number' as const, min: 1, max };
   function enter({ currentTarget: input }: TargetedEvent<HTMLInputElement>) {
     if (!input.reportValidity()) return;
@@ -71,16 +59,15 @@ export function Field({ label, value, max, onEnter, ...attributes }: FieldProps)
   return (
     <label class="field">
       {label}
-      <input {...field} {...type} {...attributes} autocomplete="off" spellcheck={false} onChange={enter} />
+      <input
+        ref={ref}
+        defaultValue={value}
+        {...type}
+        {...attributes}
+        autocomplete="off"
+        spellcheck={false}
+        onChange={enter}
+      />
     </label>
   );
-}
-
-/** The attributes of an input that keeps what is being typed until its value changes, however often the page is drawn meanwhile. */
-export function useTextField(value: string) {
-  const ref = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (ref.current !== null) ref.current.value = value;
-  }, [value]);
-  return { ref, defaultValue: value };
 }

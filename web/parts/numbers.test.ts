@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatBytes, formatCount, formatDuration, formatSeconds } from './numbers.ts';
+import { formatBytes, formatCount, formatDuration } from './numbers.ts';
 
 describe('numbers', () => {
   test.each([
@@ -12,13 +12,6 @@ describe('numbers', () => {
     [9_940, '9.9 s'],
     [12_300, '12 s'],
   ])('a duration of %d ms is "%s"', (ms, text) => expect(formatDuration(ms)).toBe(text));
-
-  test.each([
-    [0, '1 s'],
-    [1_000, '1 s'],
-    [1_001, '2 s'],
-    [59_000, '59 s'],
-  ])('a wait of %d ms is "%s"', (ms, text) => expect(formatSeconds(ms)).toBe(text));
 
   test.each([
     [999, '999 bytes'],

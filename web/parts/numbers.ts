@@ -18,7 +18,3 @@ export function formatDuration(ms: number) {
   if (ms < 10) return `${ms.toFixed(1)} ms`;
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 }
-
-export function formatSeconds(ms: number) {
-  return `${Math.max(1, Math.ceil(ms / 1000))} s`;
-}

@@ -31,25 +31,22 @@ export interface PageAddress {
   readonly state: ReadonlySignal<PageState>;
   /** Changes the state and the address, so that Back returns to the former state. */
   readonly go: (changes: Partial<PageState>) => void;
-  /** Reads the address of the window, and again after Back and Forward. */
-  readonly follow: () => void;
 }
 
-export function createAddress(): PageAddress {
-  const state = signal(readState(''));
-  const read = () => {
+/** The address of the window, also after Back and Forward. */
+export function followAddress(): PageAddress {
+  const state = signal(readState(location.search));
+  addEventListener('popstate', () => {
     state.value = readState(location.search);
-  };
+  });
   return {
     state,
     go(changes) {
-      state.value = { ...state.value, ...changes };
-      const search = searchOf(state.value);
-      if (search !== searchOf(readState(location.search))) history.pushState(null, '', location.pathname + search);
-    },
-    follow() {
-      read();
-      addEventListener('popstate', read);
+      const changed = { ...state.value, ...changes };
+      const search = searchOf(changed);
+      if (search === searchOf(state.value)) return;
+      state.value = changed;
+      history.pushState(null, '', location.pathname + search);
     },
   };
 }

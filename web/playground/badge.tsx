@@ -1,6 +1,6 @@
 import { BADGE_METRICS, BADGE_STYLES, DEFAULT_METRIC, DEFAULT_STYLE, metricRow } from '../../src/domain/badges.ts';
 import { Card } from '../parts/card.tsx';
-import { Field, Segmented, Select } from '../parts/fields.tsx';
+import { Field, Segmented } from '../parts/fields.tsx';
 import { Snippets } from '../parts/snippets.tsx';
 import type { PageAddress } from './address.ts';
 import type { ChannelImages } from './channel-images.ts';
@@ -34,7 +34,7 @@ export function Badge({ address, images }: { address: PageAddress; images: Chann
     <Card id="badge" heading="Badge for a README">
       <form class="row options" onSubmit={(event) => event.preventDefault()}>
         <Segmented label="Count" choices={METRICS} value={metric} onChoose={(value) => address.go({ metric: value })} />
-        <Select label="Style" choices={STYLES} value={style} onChoose={(value) => address.go({ style: value })} />
+        <Segmented label="Style" choices={STYLES} value={style} onChoose={(value) => address.go({ style: value })} />
         <Field
           label="Label"
           value={label}
@@ -52,7 +52,7 @@ export function Badge({ address, images }: { address: PageAddress; images: Chann
             }
           />
         </label>
-        <Select label="Logo" choices={LOGOS} value={logo} onChoose={(value) => address.go({ logo: value })} />
+        <Segmented label="Logo" choices={LOGOS} value={logo} onChoose={(value) => address.go({ logo: value })} />
       </form>
       <div class="stage">
         {image && <img src={image.src} width={image.width} height={image.height} alt={alt} />}

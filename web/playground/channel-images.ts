@@ -11,29 +11,16 @@ export interface ChannelImages {
   readonly at: (url: string) => Loading<LoadedImage>;
   /** The variant at its usual width, as the devices show it. */
   readonly usual: (variant: Variant) => Loading<LoadedImage>;
-  /** Ends all loading, and frees the memory of the images. */
-  readonly close: () => void;
 }
 
-export function createChannelImages(service: Service, record: ChannelRecord): ChannelImages {
+export function createChannelImages({ base, loadImage }: Service, record: ChannelRecord): ChannelImages {
   const images: Map<string, Loading<LoadedImage>> = new Map();
 
   function at(url: string): Loading<LoadedImage> {
-    const image = images.get(url) ?? startLoading((signal) => service.loadImage(url, signal));
+    const image = images.get(url) ?? startLoading(() => loadImage(url));
     images.set(url, image);
     return image;
   }
 
-  return {
-    record,
-    base: service.base,
-    at,
-    usual: (variant) => at(imageUrl(service.base, record, { variant })),
-    close() {
-      for (const { abort, state } of images.values()) {
-        abort();
-        if (state.peek().value !== undefined) URL.revokeObjectURL(state.peek().value?.src ?? '');
-      }
-    },
-  };
+  return { record, base, at, usual: (variant) => at(imageUrl(base, record, { variant })) };
 }

@@ -1,6 +1,6 @@
 import { FORMATS, formatRow } from '../../src/domain/formats.ts';
 import { MAX_SIDE_PX, VARIANTS, type Variant, variantRow } from '../../src/domain/variants.ts';
-import { Field, Segmented, Select } from '../parts/fields.tsx';
+import { Field, Segmented } from '../parts/fields.tsx';
 import { OWN_WIDTH, type PageAddress } from './address.ts';
 import { hasImage, type ImageChoice, kindOf, presetWidths, usualWidth } from './image-url.ts';
 import type { ChannelRecord } from './service.ts';
@@ -68,7 +68,7 @@ export function ImageOptions({ address, record, choice }: ImageOptionsProps) {
             value={quality}
             onEnter={(text) => address.go({ quality: text })}
           />
-          <Select label="Fit" choices={FITS} value={fit} onChoose={(value) => address.go({ fit: value })} />
+          <Segmented label="Fit" choices={FITS} value={fit} onChoose={(value) => address.go({ fit: value })} />
           <Field
             label="Background"
             pattern="[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|transparent"

@@ -1,38 +1,28 @@
-import { useTextField } from '../parts/fields.tsx';
 import { formatCount } from '../parts/numbers.ts';
-import { type PageAddress, readState } from './address.ts';
-import { ChannelLink } from './channel-link.tsx';
+import { searchOf } from './address.ts';
 import type { Loading } from './loading.ts';
 import { Notice } from './notice.tsx';
-import { type Found, type SearchResult, shortNameOf } from './service.ts';
+import type { Found, SearchResult } from './service.ts';
 
 interface LookupProps {
-  readonly address: PageAddress;
+  /** What the address of the page names. */
+  readonly channel: string;
   readonly lookup: Loading<Found> | undefined;
 }
 
-/** The field for a channel or a text to search for, and what is found if it is no channel. */
-export function Lookup({ address, lookup }: LookupProps) {
-  const { channel } = address.state.value;
-  const field = useTextField(channel);
-
-  function submit(event: SubmitEvent) {
-    event.preventDefault();
-    const entered = shortNameOf(field.ref.current?.value ?? '');
-    if (entered === '') field.ref.current?.focus();
-    else if (entered === channel) lookup?.retry();
-    else address.go({ ...readState(''), channel: entered });
-  }
-
+/** The field for a channel or a text to search for, which leads to its page, and what is found if it is no channel. */
+export function Lookup({ channel, lookup }: LookupProps) {
+  const results = lookup?.state.value.value?.results;
   return (
-    <search class="stack needs-script">
-      <form class="stack tight" onSubmit={submit}>
+    <search class="stack">
+      <form class="stack tight">
         <label for="query">Look up a channel</label>
         <div class="entry">
           <input
-            {...field}
             id="query"
             name="channel"
+            defaultValue={channel}
+            required
             dir="auto"
             autocomplete="off"
             autocapitalize="none"
@@ -46,31 +36,31 @@ export function Lookup({ address, lookup }: LookupProps) {
         </div>
       </form>
       <Notice of={lookup} />
-      <Results address={address} results={lookup?.state.value.value?.results} />
+      <div role="status">
+        {results?.length === 0 && <p class="notice">Nothing found for “{channel}”.</p>}
+        {results !== undefined && results.length > 0 && (
+          <ul class="results card" aria-label="Matching channels">
+            {results.map((result) => (
+              <Result key={result.channelId} of={result} />
+            ))}
+          </ul>
+        )}
+      </div>
     </search>
   );
 }
 
-function Results({ address, results }: { address: PageAddress; results: readonly SearchResult[] | undefined }) {
-  const { channel } = address.state.value;
+function Result({ of: { channelId, title, customUrl, subscriberCount } }: { of: SearchResult }) {
+  const name = customUrl ?? channelId;
   return (
-    <div role="status">
-      {results?.length === 0 && <p class="notice">Nothing found for “{channel}”.</p>}
-      {results !== undefined && results.length > 0 && (
-        <ul class="results card" aria-label="Matching channels">
-          {results.map(({ channelId, title, customUrl, subscriberCount }) => (
-            <li key={channelId}>
-              <ChannelLink class="row tight" address={address} channel={customUrl ?? channelId}>
-                <b dir="auto">{title}</b>
-                <span class="muted" dir="auto">
-                  {customUrl ?? channelId}
-                </span>
-                {subscriberCount !== null && <span class="muted">{formatCount(subscriberCount)}</span>}
-              </ChannelLink>
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
+    <li>
+      <a class="row tight" href={searchOf({ channel: name })}>
+        <b dir="auto">{title}</b>
+        <span class="muted" dir="auto">
+          {name}
+        </span>
+        {subscriberCount !== null && <span class="muted">{formatCount(subscriberCount)}</span>}
+      </a>
+    </li>
   );
 }

@@ -1,4 +1,5 @@
 import { FORMAT_NAMES } from '../../src/domain/formats.ts';
+import type { Identifier } from '../../src/domain/identifier.ts';
 
 /** Paths of the service that name a channel. What is behind the first words is a channel ID, or a path of youtube.com. */
 const CHANNEL_PATH =
@@ -25,4 +26,11 @@ export function channelInOwnAddress(text: string, base: string): string | undefi
   const type = address.searchParams.get('type');
   if (type === 'handle') return `@${name}`;
   return `youtube.com/${type === 'username' ? 'user/' : ''}${name}`;
+}
+
+/** The path of the record of the channel. */
+export function recordPath({ kind, value }: Identifier): string {
+  const segment = encodeURIComponent(value);
+  if (kind === 'custom') return `/c/${segment}`;
+  return kind === 'id' ? `/api/channel/${segment}` : `/api/channel/${segment}?type=${kind}`;
 }

@@ -2,7 +2,7 @@ import type { Channel, ChannelLink } from '../../src/domain/channel.ts';
 import type { Identifier } from '../../src/domain/identifier.ts';
 import { readPasted } from '../../src/domain/pasted.ts';
 import { Problem } from './loading.ts';
-import { channelInOwnAddress } from './own-address.ts';
+import { channelInOwnAddress, recordPath } from './own-address.ts';
 
 /** A channel that the service has for certain. */
 export interface ExampleChannel {
@@ -26,13 +26,13 @@ export type Found =
   | { readonly record: ChannelRecord; readonly results?: undefined }
   | { readonly record?: undefined; readonly results: readonly SearchResult[] };
 
-/** The service that the page belongs to. All functions reject with `Problem`, or the signal's reason. */
+/** The service that the page belongs to. All functions reject with `Problem`. */
 export interface Service {
   /** The beginning of its public URLs: an origin, and the path of a proxy that strips it. */
   readonly base: string;
   readonly examples: readonly ExampleChannel[];
-  readonly find: (text: string, signal: AbortSignal) => Promise<Found>;
-  readonly loadImage: (url: string, signal: AbortSignal) => Promise<LoadedImage>;
+  readonly find: (text: string) => Promise<Found>;
+  readonly loadImage: (url: string) => Promise<LoadedImage>;
 }
 
 export interface LoadedImage {
@@ -55,8 +55,8 @@ const OWN_REQUEST = { 'x-pennant-console': 'playground' };
 const BROWSER_ACCEPT = 'image/avif,image/webp,image/png,image/*;q=0.8,*/*;q=0.5';
 
 /** Asks the private listener, which has the page, for the public address and for channels that the service has. */
-export async function connect(signal: AbortSignal): Promise<Service> {
-  const config = await fetch('config.json', { signal }).then(
+export async function connect(): Promise<Service> {
+  const config = await fetch('config.json').then(
     (response) => response.json(),
     () => undefined,
   );
@@ -64,42 +64,41 @@ export async function connect(signal: AbortSignal): Promise<Service> {
   const { base, channels } = config;
 
   /** @param path behind the base. The private listener passes it on, even if the public address does not work yet. */
-  async function get(path: string, accept: string, signal: AbortSignal): Promise<Blob> {
+  async function get(path: string, accept: string): Promise<Blob> {
     try {
       const response = await fetch(`instance${path}`, {
         headers: { ...OWN_REQUEST, accept },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(MAX_RESPONSE_MS)]),
+        signal: AbortSignal.timeout(MAX_RESPONSE_MS),
       });
       if (!response.ok) throw await problemOf(response);
       return await response.blob();
     } catch (error) {
-      signal.throwIfAborted();
       throw error instanceof Problem ? error : NO_RESPONSE;
     }
   }
 
-  async function getJson(path: string, signal: AbortSignal) {
-    return JSON.parse(await (await get(path, 'application/json', signal)).text());
+  async function getJson(path: string) {
+    return JSON.parse(await (await get(path, 'application/json')).text());
   }
 
   return {
     base,
     examples: channels,
 
-    async find(text, signal) {
+    async find(text) {
       const named = channelInOwnAddress(text, base) ?? text;
       if (named === '') throw new Problem({ title: 'Not a channel', detail: NO_CHANNEL_HERE });
       const pasted = readPasted(named);
       if (pasted === undefined) {
         const query = encodeURIComponent(text.slice(0, MAX_QUERY_CHARACTERS));
-        return getJson(`/api/search?q=${query}&limit=${MAX_RESULTS}`, signal);
+        return getJson(`/api/search?q=${query}&limit=${MAX_RESULTS}`);
       }
       if (pasted.names !== 'channel') throw new Problem({ title: 'Not a channel', detail: OTHER_PAGES[pasted.names] });
-      return { record: await getJson(recordPath(pasted.identifiers[0] as Identifier), signal) };
+      return { record: await getJson(recordPath(pasted.identifiers[0] as Identifier)) };
     },
 
-    async loadImage(url, signal) {
-      const body = await get(url.slice(base.length), BROWSER_ACCEPT, signal);
+    async loadImage(url) {
+      const body = await get(url.slice(base.length), BROWSER_ACCEPT);
       const image = new Image();
       image.src = URL.createObjectURL(body);
       try {
@@ -125,22 +124,7 @@ const OTHER_PAGES = {
   'other page': 'That address is not one of a channel. Channel addresses contain /@handle or /channel/UC….',
 };
 
-/** A short text for the channel that a text names, such as `@handle`; the text itself if there is none. */
-export function shortNameOf(text: string): string {
-  const pasted = readPasted(text);
-  const [identifier] = pasted?.names === 'channel' ? pasted.identifiers : [];
-  if (identifier?.kind === 'handle') return `@${identifier.value}`;
-  return identifier?.kind === 'id' ? identifier.value : text.trim();
-}
-
-export function recordPath({ kind, value }: Identifier): string {
-  const segment = encodeURIComponent(value);
-  if (kind === 'custom') return `/c/${segment}`;
-  return kind === 'id' ? `/api/channel/${segment}` : `/api/channel/${segment}?type=${kind}`;
-}
-
 async function problemOf(response: Response): Promise<Problem> {
-  const retryAfterMs = Number(response.headers.get('retry-after') ?? 0) * 1_000;
   const canRetry = [408, 429].includes(response.status) || response.status >= 500;
-  return new Problem({ ...(await response.json()), retryAfterMs, canRetry });
+  return new Problem({ ...(await response.json()), canRetry });
 }

@@ -91,8 +91,15 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const examples = createExamples(catalog, blockedChannels);
   const cached = allSources && createCachedChannels({ sources: allSources, ...caches, blockedChannels, clock });
   const channels = createChannelService({ catalog, cached, blockedChannels });
-  const channelBatches = createChannelBatches({ channels, clock });
-  const searches = createSearchService({ catalog, sources: allSources, channels, cache: caches.searches, clock });
+  const getBatch = createChannelBatches({ channels, clock });
+  const searches = createSearchService({
+    catalog,
+    sources: allSources,
+    channels,
+    blockedChannels,
+    cache: caches.searches,
+    clock,
+  });
   const originals = createOriginals({
     catalog,
     downloader: upstreams.downloader,
@@ -108,22 +115,19 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const { contact, rateLimit: defaultLimit, urlForm, negotiate: isNegotiating } = config;
   const routes = [
     ...channelRoutes({ channels, urlForm }),
-    channelBatchRoute(channelBatches, urlForm),
+    channelBatchRoute(getBatch, urlForm),
     searchRoute(searches, urlForm),
     ...badgeRoutes(channels),
     ...imageRoutes({ channels, channelImages, urlForm, isNegotiating }),
   ];
   const endpoints = withDocuments({ contact, defaultLimit, version, examples, endpoints: routes });
   const http = openPublicListener({ config, runtime, redis, responseWriter, endpoints, microCache });
-  const tasks = [stored.retry, failureLog.summarize];
-  const stopBackgroundWork = startBackgroundWork(clock, tasks, (error) =>
-    logger.error({ err: error }, 'background work failed: a bug'),
-  );
   const state = createConsoleStateReader({ version, settings, runtime, http, upstreams, encoder });
   const purge = createPurge({
     caches,
     stores,
     images,
+    blockedChannels: config.blockedChannels,
     findOwnId: async (identifier) => (await catalog?.find(identifier))?.channelId,
     forget() {
       microCache.clear();
@@ -131,17 +135,20 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     },
     runtime,
   });
+  const tasks = [stored.retry, failureLog.summarize, purge.takeDown];
+  const stopBackgroundWork = startBackgroundWork(clock, tasks, (error) =>
+    logger.error({ err: error }, 'background work failed: a bug'),
+  );
   const privateListener = createPrivateListener({ config, runtime, responseWriter, state, http, purge, examples });
 
   /** The stores last, because the others write to them. */
   async function closeData(): Promise<void> {
     await upstreams.close();
     catalog?.close();
-    purge.stop();
     await stored.close();
   }
 
-  if (config.blockedChannels.length > 0) void purge.takeDown(config.blockedChannels);
+  void purge.takeDown();
   return {
     http,
     console: privateListener,

@@ -1,3 +1,4 @@
+import { OperatorError } from '../domain/errors.ts';
 import type { Identifier } from '../domain/identifier.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
@@ -15,20 +16,16 @@ export interface PurgedChannel {
   readonly entries: number;
 }
 
-/** The message, for the operator, says what was not removed, why, and what to do. */
-export class PurgeFailed extends Error {
-  override name = 'PurgeFailed';
-}
-
 interface PurgeOptions {
   readonly caches: Caches;
   readonly stores: readonly Pick<Store, 'name' | 'remove'>[];
   readonly images: Pick<ImageStore, 'forget'>;
+  readonly blockedChannels: readonly string[];
   /** The ID of one of the operator's own channels, of which images may be stored. */
   readonly findOwnId: (identifier: Identifier) => Promise<string | undefined>;
   /** Forgets failures, and responses of the last second. */
   readonly forget: () => void;
-  readonly runtime: Pick<Runtime, 'clock' | 'health' | 'logger'>;
+  readonly runtime: Pick<Runtime, 'health' | 'logger'>;
 }
 
 export interface Purge {
@@ -37,21 +34,24 @@ export interface Purge {
    * stores, and from this instance's disk. A load that was already running may be stored again.
    *
    * @returns `undefined` if nothing was stored
-   * @throws PurgeFailed if something may be left. What is in this process is removed anyway
+   * @throws OperatorError if something may be left, and says what and why. What is in this process is removed anyway
    */
   purgeChannel(identifiers: readonly Identifier[]): Promise<PurgedChannel | undefined>;
-  /** Removes everything of blocked channels, again every minute until it has succeeded. */
-  takeDown(channelIds: readonly string[]): Promise<void>;
-  /** Tries no more. */
-  stop(): void;
+  /** Removes everything of the blocked channels. Does nothing once that has succeeded. */
+  takeDown(): Promise<void>;
 }
 
-const TAKE_DOWN_RETRY_MS = 60_000;
-
-export function createPurge({ caches, stores, images, findOwnId, forget, runtime }: PurgeOptions): Purge {
-  const { clock, health, logger } = runtime;
-  let cancelRetry: () => void = () => undefined;
-  let isStopped = false;
+export function createPurge({
+  caches,
+  stores,
+  images,
+  blockedChannels,
+  findOwnId,
+  forget,
+  runtime,
+}: PurgeOptions): Purge {
+  const { health, logger } = runtime;
+  let isTakenDown = blockedChannels.length === 0;
 
   function forgetHere(removal: Removal): void {
     for (const cache of Object.values(caches) as Cache<unknown>[]) cache.forget(removal);
@@ -74,7 +74,7 @@ export function createPurge({ caches, stores, images, findOwnId, forget, runtime
     await Promise.all(stores.map(removeFrom));
     // Again, because look-ups have filled the memory from the stores meanwhile.
     forgetHere(removal);
-    if (failures.length > 0) throw new PurgeFailed(`Not removed: ${failures.join(', ')}. Try again when that works`);
+    if (failures.length > 0) throw new OperatorError(`Not removed: ${failures.join(', ')}. Try again when that works`);
     return entries;
   }
 
@@ -94,15 +94,18 @@ export function createPurge({ caches, stores, images, findOwnId, forget, runtime
     return found && 'movedTo' in found ? [found.movedTo, channelId] : [channelId];
   }
 
-  async function takeDown(channelIds: readonly string[]): Promise<void> {
+  async function takeDown(): Promise<void> {
+    if (isTakenDown) return;
+    // One at a time.
+    isTakenDown = true;
     try {
-      const entries = await remove({ channelIds, keys: [] });
+      const entries = await remove({ channelIds: blockedChannels, keys: [] });
       if (entries > 0) logger.info({ entries }, 'removed what was stored of blocked channels');
       health.report('removal', null);
     } catch (error) {
-      if (!(error instanceof PurgeFailed)) throw error;
+      if (!(error instanceof OperatorError)) throw error;
       health.report('removal', 'what is stored of blocked channels cannot be removed', error);
-      if (!isStopped) cancelRetry = clock.after(TAKE_DOWN_RETRY_MS, () => void takeDown(channelIds));
+      isTakenDown = false;
     }
   }
 
@@ -116,10 +119,5 @@ export function createPurge({ caches, stores, images, findOwnId, forget, runtime
     },
 
     takeDown,
-
-    stop() {
-      isStopped = true;
-      cancelRetry();
-    },
   };
 }

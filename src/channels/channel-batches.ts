@@ -10,6 +10,14 @@ export const BATCH_MS = 11_000;
 /** A channel of a batch, or why there is no record of it. */
 export type BatchResult = ChannelResponse | AppError;
 
+/**
+ * Returns the record of each identifier, in order. Equal identifiers are loaded once.
+ *
+ * Cached records are returned as they are if they are fresh. At most ten of the other channels are loaded. The rest are stale, or
+ * `upstream_unavailable`.
+ */
+export type GetBatch = (identifiers: readonly Identifier[]) => Promise<BatchResult[]>;
+
 interface ChannelBatchesOptions {
   readonly channels: Pick<ChannelService, 'getChannel' | 'getCachedChannel'>;
   readonly clock: Clock;
@@ -26,21 +34,10 @@ interface Item {
   result: BatchResult | undefined;
 }
 
-/** Records of many channels for one request. */
-export interface ChannelBatches {
-  /**
-   * Returns the record of each identifier, in order. Equal identifiers are loaded once.
-   *
-   * Cached records are returned as they are if they are fresh. At most ten of the other channels are loaded. The rest are stale, or
-   * `upstream_unavailable`.
-   */
-  getChannels(identifiers: readonly Identifier[]): Promise<BatchResult[]>;
-}
-
-export function createChannelBatches({ channels, clock }: ChannelBatchesOptions): ChannelBatches {
-  async function findCached(item: Item): Promise<void> {
+export function createChannelBatches({ channels, clock }: ChannelBatchesOptions): GetBatch {
+  async function findCached(identifier: Identifier): Promise<Item> {
     // An expected failure concerns one channel of the batch. A bug concerns the request.
-    item.result = await valueOrError(channels.getCachedChannel(item.identifier));
+    return { identifier, result: await valueOrError(channels.getCachedChannel(identifier)) };
   }
 
   async function load(item: Item, deadlineMs: number): Promise<void> {
@@ -49,19 +46,15 @@ export function createChannelBatches({ channels, clock }: ChannelBatchesOptions)
     item.result = loaded ?? item.result ?? new AppError('upstream_timeout', TOO_LATE);
   }
 
-  return {
-    async getChannels(identifiers) {
-      const deadlineMs = clock.monotonic() + BATCH_MS;
-      const items = new Map<string, Item>(
-        identifiers.map((identifier) => [identifierKey(identifier), { identifier, result: undefined }]),
-      );
-      await Promise.all(items.values().map(findCached));
-      await Promise.all(selectLoads([...items.values()]).map((item) => load(item, deadlineMs)));
-      return identifiers.map(
-        (identifier) =>
-          items.get(identifierKey(identifier))?.result ?? new AppError('upstream_unavailable', NOT_LOADED),
-      );
-    },
+  return async (identifiers) => {
+    const deadlineMs = clock.monotonic() + BATCH_MS;
+    const distinct = new Map(identifiers.map((identifier) => [identifierKey(identifier), identifier]));
+    const items = await Promise.all(distinct.values().map(findCached));
+    await Promise.all(selectLoads(items).map((item) => load(item, deadlineMs)));
+    const results = new Map(items.map(({ identifier, result }) => [identifierKey(identifier), result]));
+    return identifiers.map(
+      (identifier) => results.get(identifierKey(identifier)) ?? new AppError('upstream_unavailable', NOT_LOADED),
+    );
   };
 }
 

@@ -65,7 +65,6 @@ export interface ChannelService {
    * @throws AppError `channel_not_found` if that is what is cached or nothing can be loaded, `channel_blocked`
    */
   getCachedChannel(identifier: Identifier): Promise<ChannelResponse | undefined>;
-  isBlocked(channelId: string): boolean;
 }
 
 export function createChannelService(options: ChannelServiceOptions): ChannelService {
@@ -133,8 +132,6 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       const found = await find(identifier, cached?.cachedOnly);
       return found && channelOf([identifier], found);
     },
-
-    isBlocked: (channelId) => blockedChannels.has(channelId),
   };
 }
 

@@ -58,8 +58,8 @@ function setUp(
         // Like a very slow channel that a query names.
         return new Promise(() => undefined);
       },
-      isBlocked: (channelId) => blocked.has(channelId),
     },
+    blockedChannels: blocked,
     cache: createCache<readonly SearchHit[]>({
       policy: CACHE_POLICY.searches,
       maxMemoryBytes: 1_000_000,

@@ -1,9 +1,9 @@
-import type { Cache, Cached } from '../cache/cache.ts';
+import type { Cache } from '../cache/cache.ts';
 import { searchKey, searchText } from '../cache/keys.ts';
 import { SOFT_TIMEOUT_MS } from '../cache/values.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { hitOf, type SearchHit } from '../domain/channel.ts';
-import { errorCodeOf } from '../domain/errors.ts';
+import { AppError, clearestError, errorCodeOf, valueOrError } from '../domain/errors.ts';
 import type { Identifier } from '../domain/identifier.ts';
 import { identifiersIn } from '../domain/pasted.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -11,7 +11,6 @@ import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
 import type { Sources } from '../sources/all-sources.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { ChannelService } from './channels.ts';
-import { mergeLists } from './merge-lists.ts';
 
 /** A response has the lists that are there by then. */
 export const LIST_MS = 10_000;
@@ -21,7 +20,8 @@ interface SearchServiceOptions {
   readonly catalog: Pick<Catalog, 'search'> | undefined;
   /** They are absent if `SOURCES` names the catalog only. */
   readonly sources: Pick<Sources, 'search'> | undefined;
-  readonly channels: Pick<ChannelService, 'findChannel' | 'isBlocked'>;
+  readonly channels: Pick<ChannelService, 'findChannel'>;
+  readonly blockedChannels: ReadonlySet<string>;
   /** The lists of the sources. */
   readonly cache: Cache<readonly SearchHit[]>;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ interface SearchResponse {
 export interface SearchService {
   /**
    * Returns the channels that match the query, best first: the channel that it names, those of the catalog, and those of the
-   * sources, whose list is cached.
+   * sources, whose list is cached. No channel twice.
    *
    * @throws AppError `upstream_*` when nothing was found, and a source gave no usable response
    */
@@ -52,75 +52,73 @@ const PARTIAL: CacheOutcome = { kind: 'miss', ttlMs: 10_000, isCollapsed: false,
 /** How long they may cache a list whose first channel has a stale name, which may be another channel's by now. */
 const STALE_NAME_MS = 60_000;
 
-/** The channel that a query names. */
-interface NamedChannel {
+/** What one of the places has. */
+interface Found {
   readonly hits: readonly SearchHit[];
-  /** True if its record or the name that led to it is stale. */
-  readonly isStale?: boolean;
+  readonly outcome?: CacheOutcome;
+  readonly failure?: AppError;
 }
 
+const NOTHING: Found = { hits: [] };
+
 export function createSearchService(options: SearchServiceOptions): SearchService {
-  const { catalog, sources, channels, cache, clock } = options;
+  const { catalog, sources, channels, blockedChannels, cache, clock } = options;
 
   function withoutBlocked(hits: readonly SearchHit[]): readonly SearchHit[] {
-    return hits.filter(({ channelId }) => !channels.isBlocked(channelId));
+    return hits.filter(({ channelId }) => !blockedChannels.has(channelId));
   }
 
-  /** The channel that the query names, if any. Rejects if YouTube fails. */
-  async function findNamed(identifiers: readonly Identifier[]): Promise<NamedChannel> {
-    if (identifiers.length === 0) return { hits: [] };
+  /** The channel that the query names, if any. It is stale if its record or the name that led to it is. */
+  async function findNamed(identifiers: readonly Identifier[]): Promise<Found> {
+    if (identifiers.length === 0) return NOTHING;
     try {
       const { channel, outcome } = await channels.findChannel(identifiers, 0);
-      return channel === null ? { hits: [] } : { hits: [hitOf(channel)], isStale: outcome.kind === 'stale' };
+      return channel === null ? NOTHING : { hits: [hitOf(channel)], outcome };
     } catch (error) {
-      if (errorCodeOf(error) === 'channel_blocked') return { hits: [] };
+      if (errorCodeOf(error) === 'channel_blocked') return NOTHING;
       throw error;
     }
   }
 
-  async function findOwn(query: string): Promise<readonly SearchHit[]> {
-    return (await catalog?.search(query, MAX_HITS)) ?? [];
-  }
-
   /** The list of the sources, from the cache or loaded. */
-  function findLive(from: Pick<Sources, 'search'>, query: string): Promise<Cached<readonly SearchHit[]>> {
-    const load = async () => ({ value: withoutBlocked(await from.search(query, MAX_HITS)) });
-    return cache.get(searchKey(query), load, { softTimeoutMs: SOFT_TIMEOUT_MS });
+  async function findLive(query: string): Promise<Found> {
+    if (sources === undefined) return NOTHING;
+    const load = async () => ({ value: withoutBlocked(await sources.search(query, MAX_HITS)) });
+    const { value, outcome } = await cache.get(searchKey(query), load, { softTimeoutMs: SOFT_TIMEOUT_MS });
+    return { hits: value, outcome };
   }
 
   /** Late work goes on, so that its result is stored. */
-  function inTime<T>(work: Promise<T>): Promise<T> {
-    return withDeadline(clock, LIST_MS, NEVER_ABORTED, () => work);
-  }
-
-  async function find(text: string): Promise<SearchResponse> {
-    const identifiers = identifiersIn(text);
-    // The address around a name would find other channels.
-    const query = identifiers[0]?.value ?? text;
-    const named = inTime(findNamed(identifiers));
-    const own = findOwn(query);
-    const live = sources && inTime(findLive(sources, query));
-    const lists = [named.then(({ hits }) => hits), own, ...(live ? [live.then(({ value }) => value)] : [])];
-    const found = await mergeLists(lists);
-    // Another instance or an earlier run may have stored channels that are blocked here.
-    const hits = withoutBlocked(found.hits);
-    if (found.failure !== undefined) {
-      // An empty list would mean that there are no such channels.
-      if (hits.length === 0) throw found.failure;
-      return { hits, outcome: PARTIAL };
-    }
-    if (live === undefined) return { hits, outcome: FROM_CATALOG };
-    const { outcome } = await live;
-    return {
-      hits,
-      outcome: (await named).isStale ? { ...outcome, ttlMs: Math.min(outcome.ttlMs, STALE_NAME_MS) } : outcome,
-    };
+  async function inTime(work: Promise<Found>): Promise<Found> {
+    const found = await valueOrError(withDeadline(clock, LIST_MS, NEVER_ABORTED, () => work));
+    return found instanceof AppError ? { hits: [], failure: found } : found;
   }
 
   return {
-    async search(query, limit) {
-      const { hits, outcome } = await find(searchText(query));
-      return { hits: hits.slice(0, limit), outcome };
+    async search(q, limit) {
+      const text = searchText(q);
+      const identifiers = identifiersIn(text);
+      // The address around a name would find other channels.
+      const query = identifiers[0]?.value ?? text;
+      const [named, own = [], live] = await Promise.all([
+        inTime(findNamed(identifiers)),
+        catalog?.search(query, MAX_HITS),
+        inTime(findLive(query)),
+      ]);
+      const byId = new Map<string, SearchHit>();
+      for (const hit of [...named.hits, ...own, ...live.hits])
+        if (!byId.has(hit.channelId)) byId.set(hit.channelId, hit);
+      // Another instance or an earlier run may have stored channels that are blocked here.
+      const hits = withoutBlocked([...byId.values()]).slice(0, limit);
+      const failure = clearestError([named, live].flatMap((found) => found.failure ?? []));
+      if (failure !== undefined) {
+        // An empty list would mean that there are no such channels.
+        if (hits.length === 0) throw failure;
+        return { hits, outcome: PARTIAL };
+      }
+      const { outcome = FROM_CATALOG } = live;
+      const isStale = named.outcome?.kind === 'stale';
+      return { hits, outcome: isStale ? { ...outcome, ttlMs: Math.min(outcome.ttlMs, STALE_NAME_MS) } : outcome };
     },
   };
 }

@@ -1,4 +1,5 @@
-import { type Purge, PurgeFailed } from '../cache/purge.ts';
+import type { Purge } from '../cache/purge.ts';
+import { OperatorError } from '../domain/errors.ts';
 import { identifiersOfName } from '../domain/pasted.ts';
 import { isOwnRequest, NOT_OWN_REQUEST } from './own-requests.ts';
 import { type PrivateHandler, problem } from './responses.ts';
@@ -14,7 +15,7 @@ export function createPurgeHandler(purge: Purge): PrivateHandler {
       const purged = await purge.purgeChannel(identifiers);
       return purged === undefined ? problem(404, 'Nothing is stored under that name.') : { body: purged };
     } catch (error) {
-      if (!(error instanceof PurgeFailed)) throw error;
+      if (!(error instanceof OperatorError)) throw error;
       return problem(503, `${error.message}.`);
     }
   };

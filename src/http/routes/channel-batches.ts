@@ -1,4 +1,4 @@
-import type { BatchResult, ChannelBatches } from '../../channels/channel-batches.ts';
+import type { BatchResult, GetBatch } from '../../channels/channel-batches.ts';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import { AppError } from '../../domain/errors.ts';
 import { findHandle, findIdentifier, type Identifier } from '../../domain/identifier.ts';
@@ -10,7 +10,7 @@ import { detailOf, PROBLEMS } from '../response/problems.ts';
 import { jsonResponse, recordOf, type UrlForm } from '../response/serializers.ts';
 
 /** The records of many channels in one response. */
-export function channelBatchRoute(channelBatches: ChannelBatches, urlForm: UrlForm): Endpoint {
+export function channelBatchRoute(getBatch: GetBatch, urlForm: UrlForm): Endpoint {
   function itemOf(identifier: string, result: BatchResult, context: RequestContext): object {
     if (!(result instanceof AppError)) return { identifier, channel: recordOf(result.channel, context.base, urlForm) };
     const { code } = result;
@@ -20,7 +20,7 @@ export function channelBatchRoute(channelBatches: ChannelBatches, urlForm: UrlFo
   /** In the order of the request. */
   async function getResults(texts: readonly string[]): Promise<BatchResult[]> {
     const read = texts.map(readIdentifier);
-    const found = await channelBatches.getChannels(read.flatMap((item) => (item instanceof AppError ? [] : [item])));
+    const found = await getBatch(read.flatMap((item) => (item instanceof AppError ? [] : [item])));
     return read.map((item) => (item instanceof AppError ? item : (found.shift() as BatchResult)));
   }
 

@@ -14,20 +14,16 @@ export function openEncoder({ encoders }: Config, runtime: Runtime, replacement?
     labelNames: ['reason'],
     registers: [metrics],
   });
-  const taskSeconds = new Histogram({
-    name: 'pennant_encoder_task_duration_seconds',
-    help: 'Time that an encoder process took for one task.',
-    labelNames: ['task'],
-    buckets: SECONDS_BUCKETS,
-    registers: [metrics],
-  });
-  const waitSeconds = new Histogram({
-    name: 'pennant_encoder_wait_duration_seconds',
-    help: 'Time that a task waited for an encoder process.',
-    labelNames: ['task'],
-    buckets: SECONDS_BUCKETS,
-    registers: [metrics],
-  });
+  const addHistogram = (name: string, help: string) =>
+    new Histogram({ name, help, labelNames: ['task'], buckets: SECONDS_BUCKETS, registers: [metrics] });
+  const taskSeconds = addHistogram(
+    'pennant_encoder_task_duration_seconds',
+    'Time that an encoder process took for one task.',
+  );
+  const waitSeconds = addHistogram(
+    'pennant_encoder_wait_duration_seconds',
+    'Time that a task waited for an encoder process.',
+  );
   // Alerts use the increase of these counters, so each series starts at 0.
   for (const reason of END_REASONS) ends.inc({ reason }, 0);
   const encoder =

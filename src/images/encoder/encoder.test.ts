@@ -57,20 +57,6 @@ it('large images leave one encoder, whosoever they are', async () => {
   expect(encoder.queued()).toBe(2);
 });
 
-it('a network whose image took long is the last one again when the image ends', async () => {
-  const encoder = start(1);
-  for (const name of ['a/x1', 'a/x2', 'b/y1', 'c/z1']) await encoder.submit(name, 'large');
-  const begun: string[] = [];
-  for (let turn = 0; turn < 3; turn += 1) {
-    const [name = ''] = encoder.running();
-    // A newcomer arrives while the image is made.
-    if (turn === 0) await encoder.submit('d/n1');
-    await encoder.end(name);
-    begun.push(...encoder.running());
-  }
-  expect(begun).toEqual(['b/y1', 'c/z1', 'd/n1']);
-});
-
 it('whatever arrives, no encoder rests while there is an image for it', async () => {
   const arrival = fc.record({ client: fc.constantFrom('a/x', 'a/y', 'b/x', 'c/x'), kind: fc.constantFrom(...KINDS) });
   const end = fc.record({ running: fc.nat(3) });

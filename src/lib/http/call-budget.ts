@@ -30,36 +30,28 @@ const MAX_WAIT_MS = 2_000;
 const LATE_TIMER_MS = 100;
 /** Among so many calls, the next one is found in less than a millisecond. */
 const MAX_WAITING = 1_000;
-/** A token counts as complete if less than this is missing, because fractions are added up. */
-const ROUNDING = 1e-6;
 
 export function createCallBudget({ clock, callsPerSecond }: CallBudgetOptions): CallBudget {
-  const capacity = BURST_SECONDS * callsPerSecond;
-  const maxEntries = Math.min(MAX_WAITING, Math.ceil((callsPerSecond * MAX_WAIT_MS) / 1000));
+  const callMs = 1000 / callsPerSecond;
+  const burst = BURST_SECONDS * callsPerSecond;
+  const maxEntries = Math.min(MAX_WAITING, Math.ceil(MAX_WAIT_MS / callMs));
   /** The call whose turn it is has the only place until there is a token for it. */
   const turns = createRoundRobin({ places: ['turn'], maxWaitMs: MAX_WAIT_MS + LATE_TIMER_MS, clock, refusal });
-  let tokens = capacity;
-  let filledAtMs = clock.monotonic();
+  /** When the bucket is full. Each call that is made takes the token of `callMs`. */
+  let fullAtMs = clock.monotonic();
 
-  function fill(): void {
-    const nowMs = clock.monotonic();
-    tokens = Math.min(capacity, tokens + ((nowMs - filledAtMs) / 1000) * callsPerSecond);
-    filledAtMs = nowMs;
-  }
+  const msUntilFull = () => Math.max(0, fullAtMs - clock.monotonic());
 
-  /** The time until so many tokens are complete, 0 if they are now. */
-  function msUntil(wanted: number): number {
-    fill();
-    const missing = wanted - tokens;
-    return missing < ROUNDING ? 0 : (missing / callsPerSecond) * 1000;
+  /** The time until there are so many tokens, 0 if there are now. */
+  function msUntil(tokens: number): number {
+    return Math.max(0, msUntilFull() - (burst - tokens) * callMs);
   }
 
   async function takeToken(signal: AbortSignal): Promise<void> {
     const waitMs = msUntil(1);
     const filled = () => new Promise<void>((resolve) => clock.after(waitMs, resolve));
     if (waitMs > 0) await withDeadline(clock, MAX_WAIT_MS, signal, filled);
-    fill();
-    tokens = Math.max(0, tokens - 1);
+    fullAtMs = clock.monotonic() + msUntilFull() + callMs;
   }
 
   const entries = () => turns.waiting() + turns.running();
@@ -71,9 +63,9 @@ export function createCallBudget({ clock, callsPerSecond }: CallBudgetOptions): 
 
   return {
     async take(client, signal) {
-      fill();
+      const tokens = Math.max(0, Math.floor(burst - msUntilFull() / callMs));
       // The calls of a burst do not wait, even if they arrive before the first one has its token. One call has the place.
-      const maxWaiting = maxEntries + Math.floor(tokens + ROUNDING) - 1;
+      const maxWaiting = maxEntries + tokens - 1;
       await turns.run({ client, signal, maxWaiting }, () => takeToken(signal));
     },
     waiting: () => ({ entries: entries(), maxEntries }),

@@ -58,15 +58,11 @@ export function findUsername(text: string): Identifier | undefined {
   return { kind: 'username', value: text, key: comparable(text) };
 }
 
-function findCustomName(text: string): Identifier | undefined {
-  return findName('custom', text, MAX_CUSTOM_CODE_POINTS);
-}
-
 /** Reads an identifier as the kind in the request. `undefined` if it is invalid for that kind. */
 export function findIdentifier(text: string, kind: IdentifierKind): Identifier | undefined {
   if (kind === 'handle') return findHandle(text);
   if (kind === 'username') return findUsername(text);
-  if (kind === 'custom') return findCustomName(text);
+  if (kind === 'custom') return findName('custom', text, MAX_CUSTOM_CODE_POINTS);
   return isChannelId(text) ? identifierOfId(text) : undefined;
 }
 
@@ -78,7 +74,7 @@ export function identifiersOfBareName(text: string): Identifier[] {
 /** The possible readings of the name in `/c/NAME`, in order. Empty for an invalid name. */
 export function identifiersOfCustomName(text: string): Identifier[] {
   if (isChannelId(text)) return [identifierOfId(text)];
-  return onlyDefined(findCustomName(text), findHandle(text), findUsername(text));
+  return onlyDefined(findIdentifier(text, 'custom'), findHandle(text), findUsername(text));
 }
 
 function onlyDefined(...identifiers: readonly (Identifier | undefined)[]): Identifier[] {

@@ -50,16 +50,15 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
  * A route for each file of a directory, all read once: no path of a request ever reaches the file system.
  *
  * @param prefix with a slash at the end; the prefix itself serves `index.html`
- * @param names default: all files in the directory. Files without an entry in `MEDIA_TYPES` are not served
  */
 export function staticRoutes(
   prefix: string,
   directory: string,
   headers: Readonly<Record<string, string>>,
-  names: readonly string[] = readdirSync(directory),
 ): [string, PrivateHandler][] {
-  return names.flatMap((name): [string, PrivateHandler][] => {
+  return readdirSync(directory).flatMap((name): [string, PrivateHandler][] => {
     const mediaType = MEDIA_TYPES[extname(name)];
+    // A directory has its own prefix.
     if (mediaType === undefined) return [];
     const file = { headers: { ...headers, 'content-type': mediaType }, body: readFileSync(join(directory, name)) };
     return [[`GET ${prefix}${name === 'index.html' ? '' : name}`, () => file]];

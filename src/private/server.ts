@@ -64,7 +64,6 @@ const PAGE_HEADERS = {
 /** The files of the pages, read once. */
 const FILE_ROUTES = [
   ...staticRoutes('/', join(PAGES, 'console'), PAGE_HEADERS),
-  ...staticRoutes('/', join(PAGES, 'playground'), PAGE_HEADERS, ['pennant.svg']),
   ...staticRoutes('/guide/', join(PAGES, 'guide'), PAGE_HEADERS),
   ...staticRoutes('/playground/', join(PAGES, 'playground'), PAGE_HEADERS),
   ...staticRoutes('/playground/gallery/', join(PAGES, 'playground/gallery'), PAGE_HEADERS),
@@ -110,18 +109,17 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
     return isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || allowedNames.has(name);
   }
 
-  async function respond(request: IncomingMessage): Promise<PrivateResponse> {
-    const handler = routes.get(routeOf(request));
-    if (handler !== undefined) return handler(request);
-    const publicUrl = publicBase(request) + requestPath(request);
-    return problem(404, `There is nothing at this path of the private listener. The public one has ${publicUrl}`);
-  }
-
-  /** Load balancers need the status. Conditions name paths, which a page could read by DNS rebinding. */
-  async function respondToUnknownHost(request: IncomingMessage): Promise<PrivateResponse> {
-    if (!PROBES.has(routeOf(request))) return HOST_NOT_ALLOWED;
-    const { status = 200 } = await respond(request);
-    return { status };
+  async function respond(request: IncomingMessage, hasKnownHost: boolean): Promise<PrivateResponse> {
+    const route = routeOf(request);
+    if (!hasKnownHost && !PROBES.has(route)) return HOST_NOT_ALLOWED;
+    const handler = routes.get(route);
+    if (handler === undefined) {
+      const publicUrl = publicBase(request) + requestPath(request);
+      return problem(404, `There is nothing at this path of the private listener. The public one has ${publicUrl}`);
+    }
+    const response = await handler(request);
+    // Load balancers need the status. Conditions name paths, which a page could read by DNS rebinding.
+    return hasKnownHost ? response : { status: response.status ?? 200 };
   }
 
   function fail(error: unknown): PrivateResponse {
@@ -148,8 +146,8 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
     connections.begin(socket, response);
     const send = (made: PrivateResponse) => response.destroyed || sendResponse(responseWriter, response, made);
     const { url = '' } = request;
-    if (!isAllowed(request)) void respondToUnknownHost(request).catch(fail).then(send);
-    else if (!url.startsWith(INSTANCE_PATH)) void respond(request).catch(fail).then(send);
+    const hasKnownHost = isAllowed(request);
+    if (!hasKnownHost || !url.startsWith(INSTANCE_PATH)) void respond(request, hasKnownHost).catch(fail).then(send);
     else if (!isOwnRequest(request)) send(NOT_OWN_REQUEST);
     else {
       // A request of this listener's playground, for the code of the public listener.

@@ -21,7 +21,7 @@ export function Console({ polls, isUnreachable }: PageProps) {
     <>
       <header class="row">
         <h1 class="brand">
-          <img src="pennant.svg" alt="" width={28} height={28} />
+          <img src="playground/pennant.svg" alt="" width={28} height={28} />
           Pennant <span>Console</span>
         </h1>
         <p id="status" role="status">

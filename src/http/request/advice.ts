@@ -46,83 +46,80 @@ const USE = 'use the ID or the @handle of a channel.';
 const NO_NAME = /^[^\p{L}\p{N}]|\.[a-z]{2,5}$|^(?:api|badge|banner|c|channels?|search|user)$/iu;
 
 /**
- * All advice: for which faults, and a sentence or the request that works. The first that applies is given. No source is asked,
- * so the request may be for a channel that does not exist.
+ * Advice: a sentence, or the path of the request that works. The first that applies is given. No source is asked, so the request
+ * may be for a channel that does not exist.
  */
-const ADVICE: readonly [faults: readonly Fault[], advise: (failed: FailedRequest) => string | undefined][] = [
-  // A path of the private listener
-  [
-    ['path'],
-    ({ path }) =>
-      /^(?:playground|healthz|readyz|metrics)(?:\/|$)/.test(path) ? 'That is on the private port.' : undefined,
-  ],
-  // A video, a playlist or another page
-  [
-    ['path', 'identifier'],
-    ({ path, query, text }) => {
-      const pasted = readPasted(text + query);
-      const below = readPasted(`youtube.com/${path}${query}`);
-      if (pasted?.names === 'other page') return `That is a page without a channel: ${USE}`;
-      const page = [pasted, below].find((read) => read?.names === 'video' || read?.names === 'playlist');
-      return page && `That is a ${page.names}: ${USE}`;
-    },
-  ],
-  // An ID in the wrong letter case, without its `UC` or of the wrong length, or an uploads list
-  [
-    ['path', 'identifier', 'channel'],
-    ({ text }) => {
-      if (ID_IN_ANY_CASE.test(text) && !ID_OF_BOTH_CASES.test(text)) return 'Channel IDs are case-sensitive.';
-      const channelId = findChannelId(text);
-      if (channelId !== undefined) return channelId === text ? undefined : `/${channelId}`;
-      return NEAR_ID.test(text) ? `${quoted(text)} has ${text.length} characters, a channel ID has 24.` : undefined;
-    },
-  ],
-  // A pasted address, a tab of a channel page, or an ID or a handle with something around it
-  [
-    ['path', 'identifier'],
-    ({ path, query, text }) => {
-      const pasted = [text + query, text, ...(TAB.test(text) ? [`youtube.com/${text}`] : [])];
-      return requestFor(pasted.flatMap(identifiersIn)[0], path);
-    },
-  ],
-  // The `type` of the other endpoint
-  [
-    ['parameter'],
-    ({ path, query, text }) => {
-      const { type } = parseQuery(query);
-      if (type === 'id' || type === 'handle' || type === 'username')
-        return requestFor(findIdentifier(text, type), path);
-      const isImage = typeof type === 'string' && isVariant(type) && identifiersOfBareName(text).length > 0;
-      return isImage && RECORD.test(path) ? `/api/banner/${escaped(text)}?type=${type}` : undefined;
-    },
-  ],
-  // An extension behind a handle, which is read as a part of the handle
-  [
-    ['channel'],
-    ({ text }) => {
-      const [, handle = '', extension = ''] = /^(@.+)\.([^.]+)$/.exec(text) ?? [];
-      const format = findFormat(extension.toLowerCase());
-      return format && `/${escaped(handle)}/default.${formatRow(format).extension}`;
-    },
-  ],
-  // A misspelt endpoint
-  [
-    ['path'],
-    ({ path, query }) => {
-      const [, list] = LIST.exec(path + query) ?? [];
-      const [, endpoint, name = ''] = ENDPOINT.exec(path) ?? [];
-      return list
-        ? `/api/${list.toLowerCase()}${query}`
-        : requestFor(identifiersOfBareName(name)[0], `api/${endpoint}/`);
-    },
-  ],
-  // A bare name
-  [
-    ['path', 'identifier'],
-    ({ fault, path, text }) =>
-      fault === 'path' && NO_NAME.test(text) ? undefined : requestFor(identifiersOfBareName(text)[0], path),
-  ],
-];
+function advise(failed: FailedRequest): string | undefined {
+  const { fault, text } = failed;
+  if (fault === 'parameter') return adviseOnType(failed);
+  if (fault === 'channel') return adviseOnId(text) ?? adviseOnExtension(text);
+  return (
+    adviseOnPrivatePath(failed) ??
+    adviseOnOtherPage(failed) ??
+    adviseOnId(text) ??
+    adviseOnAddress(failed) ??
+    adviseOnEndpoint(failed) ??
+    adviseOnName(failed)
+  );
+}
+
+function adviseOnPrivatePath({ fault, path }: FailedRequest): string | undefined {
+  const isPrivate = fault === 'path' && /^(?:playground|healthz|readyz|metrics)(?:\/|$)/.test(path);
+  return isPrivate ? 'That is on the private port.' : undefined;
+}
+
+/** A video, a playlist or another page. */
+function adviseOnOtherPage({ path, query, text }: FailedRequest): string | undefined {
+  const pasted = readPasted(text + query);
+  if (pasted?.names === 'other page') return `That is a page without a channel: ${USE}`;
+  const below = readPasted(`youtube.com/${path}${query}`);
+  const page = [pasted, below].find((read) => read?.names === 'video' || read?.names === 'playlist');
+  return page && `That is a ${page.names}: ${USE}`;
+}
+
+/** An ID in the wrong letter case, without its `UC` or of the wrong length, or an uploads list. */
+function adviseOnId(text: string): string | undefined {
+  if (ID_IN_ANY_CASE.test(text) && !ID_OF_BOTH_CASES.test(text)) return 'Channel IDs are case-sensitive.';
+  const channelId = findChannelId(text);
+  if (channelId !== undefined) return channelId === text ? undefined : `/${channelId}`;
+  return NEAR_ID.test(text) ? `${quoted(text)} has ${text.length} characters, a channel ID has 24.` : undefined;
+}
+
+/** A pasted address, a tab of a channel page, or an ID or a handle with something around it. */
+function adviseOnAddress({ path, query, text }: FailedRequest): string | undefined {
+  const pasted = [text + query, text, ...(TAB.test(text) ? [`youtube.com/${text}`] : [])];
+  return requestFor(pasted.flatMap(identifiersIn)[0], path);
+}
+
+/** The `type` of the other endpoint. */
+function adviseOnType({ path, query, text }: FailedRequest): string | undefined {
+  const { type } = parseQuery(query);
+  if (type === 'id' || type === 'handle' || type === 'username') return requestFor(findIdentifier(text, type), path);
+  const isImage = typeof type === 'string' && isVariant(type) && identifiersOfBareName(text).length > 0;
+  return isImage && RECORD.test(path) ? `/api/banner/${escaped(text)}?type=${type}` : undefined;
+}
+
+/** An extension behind a handle, which is read as a part of the handle. */
+function adviseOnExtension(text: string): string | undefined {
+  const [, handle = '', extension = ''] = /^(@.+)\.([^.]+)$/.exec(text) ?? [];
+  const format = findFormat(extension.toLowerCase());
+  return format && `/${escaped(handle)}/default.${formatRow(format).extension}`;
+}
+
+/** A misspelt endpoint. */
+function adviseOnEndpoint({ fault, path, query }: FailedRequest): string | undefined {
+  if (fault !== 'path') return undefined;
+  const [, list] = LIST.exec(path + query) ?? [];
+  if (list !== undefined) return `/api/${list.toLowerCase()}${query}`;
+  const [, endpoint, name = ''] = ENDPOINT.exec(path) ?? [];
+  return requestFor(identifiersOfBareName(name)[0], `api/${endpoint}/`);
+}
+
+/** A bare name. */
+function adviseOnName({ fault, path, text }: FailedRequest): string | undefined {
+  if (fault === 'path' && NO_NAME.test(text)) return undefined;
+  return requestFor(identifiersOfBareName(text)[0], path);
+}
 
 /** The request for a channel that gives what a request for this path was to give: its record, its badge or an image. */
 function requestFor(identifier: Identifier | undefined, path: string): string | undefined {
@@ -162,10 +159,8 @@ const ORIGIN = /^https?:\/\/[^/]*/;
 /** Advice for the detail of an error, as a sentence; empty if there is none. */
 export function findAdvice(error: AppError, context: RequestContext): string {
   const failed = readFailure(error, context);
+  const advice = failed && advise(failed);
   const basePath = context.base.replace(ORIGIN, '');
-  for (const [faults, advise] of ADVICE) {
-    const advice = failed !== undefined && faults.includes(failed.fault) ? advise(failed) : undefined;
-    if (advice !== undefined) return advice.startsWith('/') ? `Did you mean ${basePath}${advice}?` : advice;
-  }
+  if (advice !== undefined) return advice.startsWith('/') ? `Did you mean ${basePath}${advice}?` : advice;
   return error.code === 'route_not_found' ? `GET ${basePath}/ lists the endpoints.` : '';
 }

@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 import { createDirectory } from '../lib/file-system.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { DamagedFileError, emptyLog, filesOfDatabase, inTransaction, isDamage, isLossOfAccess } from '../lib/sqlite.ts';
+import { DamagedFileError, filesOfDatabase, inTransaction, isDamage, isLossOfAccess } from '../lib/sqlite.ts';
 
 export function cachePath(dataDir: string): string {
   return join(dataDir, 'cache.db');
@@ -58,7 +58,10 @@ const LOG_PAGES = 256;
 /** Moving these pages takes a few milliseconds. */
 const PAGES_PER_STEP = 64;
 
-/** `secure_delete = FAST`: deleted rows are overwritten with zeros, but not pages that become free: `wipeFreePages` removes these. */
+/**
+ * `secure_delete = FAST`: deleted rows are overwritten with zeros, but not pages that become free: `wipeFreePages` removes these.
+ * Always, because a removal cannot find what was replaced or evicted before it.
+ */
 const SETTINGS = `
   PRAGMA page_size = ${PAGE_BYTES};
   PRAGMA auto_vacuum = INCREMENTAL;
@@ -178,7 +181,8 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
     writeOrThrow,
     async wipeFreePages() {
       while (run(({ sql }) => freeSomePages(sql)) > 0) await setImmediate();
-      run(({ db }) => emptyLog(db));
+      const log = run(({ sql }) => sql('PRAGMA wal_checkpoint(TRUNCATE)').get());
+      if (log?.busy === 1) throw new Error('another process is reading the database');
     },
     retry() {
       if (isFailing) write((sql) => sql(setVersion).run());

@@ -113,8 +113,8 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
   }
 
   /** Whether a shared store must be asked about a value in memory. */
-  function isUncertain({ isStored, isConfirmed, comparedAtMs }: Entry<V>): boolean {
-    return store.isShared && isStored && (!isConfirmed || clock.monotonic() - comparedAtMs >= COMPARE_MS);
+  function isUncertain({ isStored, confirmedAtMs = -Infinity }: Entry<V>): boolean {
+    return store.isShared && isStored && clock.monotonic() - confirmedAtMs >= COMPARE_MS;
   }
 
   /** The newest entry of memory and store. */
@@ -130,10 +130,10 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
       return stored;
     }
     if (held === undefined) return undefined;
-    const isSame = stored?.storedAtMs === held.storedAtMs;
-    if (text !== null && isUncertain(held)) held.isConfirmed = isSame;
     // Without the store, memory is the cache.
-    if (text === null || isSame) held.comparedAtMs = clock.monotonic();
+    const isRight = text === null ? isConfirmed(held) : stored?.storedAtMs === held.storedAtMs;
+    if (isRight) held.confirmedAtMs = clock.monotonic();
+    else if (isUncertain(held)) held.confirmedAtMs = undefined;
     return held;
   }
 
@@ -143,18 +143,9 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
     return content && createEntry(clock, content, { isStored: true, order: 0, characters });
   }
 
-  /** The entry in memory if it needs no comparison, otherwise the newest of memory and store. */
-  async function find(key: string): Promise<Entry<V> | undefined> {
-    const held = findInMemory(key);
-    return held !== undefined && !isUncertain(held) ? held : findInStore(key);
-  }
-
-  function isFresh(
-    entry: Entry<V>,
-    { version, newerThanMs = -Infinity }: Omit<LookupOptions, 'softTimeoutMs'>,
-  ): boolean {
+  function isFresh(entry: Entry<V>, { version, newerThanMs = -Infinity }: Partial<LookupOptions> = {}): boolean {
     const isWanted = (version === undefined || entry.version === version) && entry.storedAtMs > newerThanMs;
-    return isWanted && entry.isConfirmed && freshLeftMs(entry, clock) > 0;
+    return isWanted && isConfirmed(entry) && freshLeftMs(entry, clock) > 0;
   }
 
   // Join or start
@@ -179,7 +170,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
 
   function startLoad(key: string, load: Load<V>, loadKey: string, found: Entry<V> | undefined): Promise<Entry<V>> {
     const loadOrder = nextOrder();
-    const previous = found?.isConfirmed === true ? found.value : undefined;
+    const previous = found !== undefined && isConfirmed(found) ? found.value : undefined;
     const retryMs = staleOf(found) === undefined ? undefined : RETRY_MS;
 
     async function run(): Promise<Entry<V>> {
@@ -213,7 +204,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
     { softTimeoutMs, isCollapsed }: { readonly softTimeoutMs: number; readonly isCollapsed: boolean },
   ): Promise<Cached<V>> {
     const stale = staleOf(found);
-    const isReplaced = stale?.isConfirmed === true;
+    const isReplaced = stale !== undefined && isConfirmed(stale);
     try {
       const loaded = await (isReplaced ? withinMs(clock, loading, softTimeoutMs) : loading);
       if (loaded !== undefined) return resultOf(loaded, { kind: isReplaced ? 'refreshed' : 'miss', isCollapsed });
@@ -229,22 +220,8 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
     // A value of another version, or an unconfirmed one, is stale at any age.
     const ttlMs = outcome.kind === 'stale' ? Math.min(leftMs, -1_000) : leftMs;
     const isStored = entry.isStored && (outcome.kind === 'miss' || outcome.kind === 'refreshed');
-    const { value, storedAtMs, isConfirmed } = entry;
-    return { value, outcome: { ...outcome, ttlMs, isStored }, storedAtMs, isConfirmed };
-  }
-
-  /** A lookup that memory alone cannot serve. */
-  async function lookUp(key: string, load: Load<V>, options: LookupOptions): Promise<Cached<V>> {
-    const { softTimeoutMs, version } = options;
-    const loadKey = version === undefined ? key : `${key} ${version}`;
-    // Before the store is read: a load that ends meanwhile has the newest value.
-    const joined = loads.get(loadKey);
-    // Another instance may have replaced a stale value.
-    const found = await (joined === undefined && store.isShared ? findInStore(key) : find(key));
-    if (found !== undefined && isFresh(found, options)) return resultOf(found, HIT);
-    const running = joined ?? loads.get(loadKey);
-    const loading = running ?? startLoad(key, load, loadKey, found);
-    return waitFor(loading, found, { softTimeoutMs, isCollapsed: running !== undefined });
+    const { value, storedAtMs } = entry;
+    return { value, outcome: { ...outcome, ttlMs, isStored }, storedAtMs, isConfirmed: isConfirmed(entry) };
   }
 
   return {
@@ -252,13 +229,23 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
       const held = findInMemory(key);
       // A fresh value in memory needs neither the store nor a load.
       if (held !== undefined && !isUncertain(held) && isFresh(held, options)) return resultOf(held, HIT);
-      return lookUp(key, load, options);
+      const { softTimeoutMs, version } = options;
+      const loadKey = version === undefined ? key : `${key} ${version}`;
+      // Before the store is read: a load that ends meanwhile has the newest value.
+      const joined = loads.get(loadKey);
+      // Another instance may have replaced a stale value.
+      const found = await findInStore(key);
+      if (found !== undefined && isFresh(found, options)) return resultOf(found, HIT);
+      const running = joined ?? loads.get(loadKey);
+      const loading = running ?? startLoad(key, load, loadKey, found);
+      return waitFor(loading, found, { softTimeoutMs, isCollapsed: running !== undefined });
     },
 
     async getCached(key) {
-      const found = await find(key);
-      if (found === undefined || (!found.isConfirmed && !failures.has(key))) return undefined;
-      if (isFresh(found, {})) return resultOf(found, HIT);
+      const held = findInMemory(key);
+      const found = held !== undefined && !isUncertain(held) ? held : await findInStore(key);
+      if (found === undefined || (!isConfirmed(found) && !failures.has(key))) return undefined;
+      if (isFresh(found)) return resultOf(found, HIT);
       return staleOf(found) && resultOf(found, STALE);
     },
 
@@ -276,6 +263,11 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
       failures: failures.stats(),
     }),
   };
+}
+
+/** False for a value that another instance may have purged. */
+function isConfirmed({ confirmedAtMs }: Entry<unknown>): boolean {
+  return confirmedAtMs !== undefined;
 }
 
 const HIT = { kind: 'hit', isCollapsed: false } as const;

@@ -35,10 +35,8 @@ export interface Entry<V> extends Content<V> {
   readonly isStored: boolean;
   /** Grows with the time when its load began; 0 for a value that was read from the store. */
   readonly order: number;
-  /** When the store had it (monotonic). */
-  comparedAtMs: number;
-  /** False if a shared store no longer has it, or has an older one. */
-  isConfirmed: boolean;
+  /** When it was stored, or a shared store had it (monotonic). `undefined` once that no longer has it, or has an older one. */
+  confirmedAtMs: number | undefined;
 }
 
 /** Memory of an entry's objects and of the cache's lists (measured; a test compares). */
@@ -60,8 +58,7 @@ export function createEntry<V>(
     bytes: ENTRY_OVERHEAD_BYTES + characters * 2,
     isStored,
     order,
-    comparedAtMs: clock.monotonic(),
-    isConfirmed: true,
+    confirmedAtMs: clock.monotonic(),
   };
 }
 

@@ -67,13 +67,3 @@ export function inTransaction<T>(db: DatabaseSync, change: () => T): T {
     throw error;
   }
 }
-
-/**
- * Moves the log of a database to its file, and empties it.
- *
- * @throws Error while another process reads the log
- */
-export function emptyLog(db: DatabaseSync): void {
-  const isBusy = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 1;
-  if (isBusy) throw new Error('another process is reading the database');
-}

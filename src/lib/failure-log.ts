@@ -39,29 +39,23 @@ export function createFailureLog({ logger, clock }: { logger: Logger; clock: Clo
     return clock.monotonic() - loggedAtMs >= INTERVAL_MS;
   }
 
-  /** Returns how many equal events were not logged if this one should be logged now, otherwise `undefined`. */
-  function count(event: FailureReport): number | undefined {
-    const key = event.key.slice(0, MAX_KEY_CHARACTERS);
-    const repeats = known.get(key);
-    if (repeats !== undefined && !isDue(repeats)) {
-      repeats.count += 1;
-      repeats.latest = event;
-      return undefined;
-    }
-    known.set(key, { loggedAtMs: clock.monotonic(), count: 0, latest: event });
-    return repeats?.count ?? 0;
-  }
-
   function write({ level, fields, message }: FailureReport, repeated: number): void {
     logger[level]({ ...fields, ...(repeated > 0 && { repeated }) }, message);
   }
 
   return {
     report(event) {
-      const repeated = count(event);
-      if (repeated === undefined) logger.debug(event.fields, event.message);
-      else write(event, repeated);
-      return repeated !== undefined;
+      const key = event.key.slice(0, MAX_KEY_CHARACTERS);
+      const repeats = known.get(key);
+      if (repeats !== undefined && !isDue(repeats)) {
+        repeats.count += 1;
+        repeats.latest = event;
+        logger.debug(event.fields, event.message);
+        return false;
+      }
+      known.set(key, { loggedAtMs: clock.monotonic(), count: 0, latest: event });
+      write(event, repeats?.count ?? 0);
+      return true;
     },
     summarize() {
       // The latest event last, because it has the present state.

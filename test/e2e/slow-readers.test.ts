@@ -9,7 +9,7 @@ const MIB = 2 ** 20;
 const LARGE_BYTES = 16 * MIB;
 /** The deadline of a large image, in ms. */
 const LARGE_MS = 60_000 + (LARGE_BYTES / 16_384) * 1_000;
-const SWEEP_MS = 1_000;
+const SECOND_MS = 1_000;
 const MAX_BYTES = 64 * MIB;
 const RECORD = get(`/api/channel/${SAMPLE}`);
 
@@ -79,10 +79,10 @@ describe('a response whose reader is slow', () => {
     const spans = 10;
     for (let span = 1; span <= spans; span += 1) {
       await reader.readUpTo(span * bytesEach);
-      service.clock.advance((LARGE_MS - SWEEP_MS) / spans);
+      service.clock.advance((LARGE_MS - SECOND_MS) / spans);
     }
     await untilHeld(service, 1);
-    service.clock.advance(2 * SWEEP_MS);
+    service.clock.advance(2 * SECOND_MS);
     await reader.readUpTo(LARGE_BYTES);
     expect(reader.state.isClosed).toBe(true);
     expect(reader.state.received).toBeLessThan(LARGE_BYTES);

@@ -11,8 +11,7 @@ interface ResponseWriterOptions {
 /** A response that the kernel has not taken whole. */
 interface Waiting {
   readonly heldBytes: number;
-  /** The time on the monotonic clock. */
-  readonly deadlineMs: number;
+  readonly cancelDeadline: () => void;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -21,7 +20,6 @@ const RESPONSE_BYTES = 10 * 1024;
 /** A response may take this long, and a second more for each 16 KiB of its body. */
 const ALLOWED_MS = 60_000;
 const BYTES_PER_SECOND = 16 * 1024;
-const SWEEP_MS = 1_000;
 /** A response was past its deadline, or was the slowest when too much waited. */
 const CLOSE_REASONS = ['deadline', 'memory'] as const;
 
@@ -51,19 +49,18 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
   });
   for (const reason of CLOSE_REASONS) closed.inc({ reason }, 0);
   let bytes = 0;
-  let cancelSweep: (() => void) | undefined;
 
   function watch(response: ServerResponse, body: string | Buffer | undefined): void {
     const bodyBytes = Buffer.byteLength(body ?? '');
     const allowedMs = ALLOWED_MS + (bodyBytes / BYTES_PER_SECOND) * 1_000;
     // A slice of a larger buffer keeps all of it in memory.
     const heldBytes = RESPONSE_BYTES + (Buffer.isBuffer(body) ? body.buffer.byteLength : bodyBytes);
-    waiting.set(response, { heldBytes, deadlineMs: clock.monotonic() + allowedMs });
+    const cancelDeadline = clock.after(allowedMs, () => close(response.req.socket, 'deadline'));
+    waiting.set(response, { heldBytes, cancelDeadline });
     bytes += heldBytes;
     // Emitted after the last byte, and when the connection closes.
     response.once('close', () => forget(response));
     closeSlowest();
-    cancelSweep ??= clock.after(SWEEP_MS, sweep);
   }
 
   function forget(response: ServerResponse): void {
@@ -71,9 +68,7 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
     if (entry === undefined) return;
     waiting.delete(response);
     bytes -= entry.heldBytes;
-    if (waiting.size > 0) return;
-    cancelSweep?.();
-    cancelSweep = undefined;
+    entry.cancelDeadline();
   }
 
   function close(socket: Socket, reason: (typeof CLOSE_REASONS)[number]): void {
@@ -92,12 +87,6 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
       if (bytes <= MAX_BYTES || waiting.size === 1) return;
       close(req.socket, 'memory');
     }
-  }
-
-  function sweep(): void {
-    const nowMs = clock.monotonic();
-    for (const [{ req }, { deadlineMs }] of waiting) if (nowMs >= deadlineMs) close(req.socket, 'deadline');
-    cancelSweep = waiting.size === 0 ? undefined : clock.after(SWEEP_MS, sweep);
   }
 
   addBoundGauges(metrics, 'pennant_unread_responses', 'responses being sent', () => ({

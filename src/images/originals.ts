@@ -53,8 +53,8 @@ export interface Originals {
 }
 
 export function createOriginals(options: OriginalsOptions): Originals {
-  const { catalog, downloader, encoder, images, cache, runtime } = options;
-  const { clock, metrics } = runtime;
+  const { catalog, downloader, encoder, images, cache } = options;
+  const { clock, metrics } = options.runtime;
   const downloading = createSingleFlight<Buffer>();
 
   const loads = createRoundRobin({

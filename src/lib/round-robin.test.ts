@@ -5,7 +5,7 @@ import { clientOf } from '../../test/helpers/clients.ts';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import { NEVER_ABORTED } from './deadlines.ts';
-import { createRoundRobin, type RoundRobin } from './round-robin.ts';
+import { createRoundRobin } from './round-robin.ts';
 
 const MAX_WAIT_MS = 2_000;
 
@@ -13,7 +13,7 @@ const clientOfCall = (name: string) => clientOf(name.replace(/\d+(?:@.*)?$/, '')
 const networkOf = (name: string) => clientOfCall(name).network;
 
 let clock: ManualClock;
-let turns: RoundRobin<string>;
+let turns: ReturnType<typeof createRoundRobin<string>>;
 /** The calls that run, and what ends them. */
 let running: Map<string, () => void>;
 /** The calls that failed, with the code of their error. */

@@ -21,28 +21,6 @@ interface Work<P> {
   readonly suits?: (place: P) => boolean;
 }
 
-/**
- * Gives places to the work of clients. While none is free, networks take turns, and so do the clients of a network; the work of
- * one client stays in order. If too much waits, the newest of whoever has most is refused: of the client with the most in the
- * network with the most.
- */
-export interface RoundRobin<P> {
-  /** How much work waits for a place. */
-  waiting(): number;
-  /** How much work has a place. */
-  running(): number;
-  /**
-   * Runs the work in a place when its turn has come. Of several free places it gets the one that became free last, so that the
-   * others may rest.
-   *
-   * A network goes to the end of the line when its work begins, and again when that ends: another one waits for one long piece of
-   * work, not for two.
-   *
-   * @throws AppError `refusal`, or that of the signal (`abortError`), for work that has not begun
-   */
-  run<R>(work: Work<P>, start: (place: P) => Promise<R>): Promise<R>;
-}
-
 interface Entry<P> extends PromiseWithResolvers<P> {
   readonly client: ClientKeys;
   readonly suits: (place: P) => boolean;
@@ -51,7 +29,12 @@ interface Entry<P> extends PromiseWithResolvers<P> {
   clientTurn: number;
 }
 
-export function createRoundRobin<P>({ places, maxWaitMs, clock, refusal }: RoundRobinOptions<P>): RoundRobin<P> {
+/**
+ * Gives places to the work of clients. While none is free, networks take turns, and so do the clients of a network; the work of
+ * one client stays in order. If too much waits, the newest of whoever has most is refused: of the client with the most in the
+ * network with the most.
+ */
+export function createRoundRobin<P>({ places, maxWaitMs, clock, refusal }: RoundRobinOptions<P>) {
   /** None of them suits what waits. */
   const free = new Set(places);
   /** In the order of their arrival. */
@@ -117,9 +100,20 @@ export function createRoundRobin<P>({ places, maxWaitMs, clock, refusal }: Round
   }
 
   return {
+    /** How much work waits for a place. */
     waiting: () => waiting.size,
+    /** How much work has a place. */
     running: () => places.length - free.size,
-    async run(work, start) {
+    /**
+     * Runs the work in a place when its turn has come. Of several free places it gets the one that became free last, so that the
+     * others may rest.
+     *
+     * A network goes to the end of the line when its work begins, and again when that ends: another one waits for one long piece of
+     * work, not for two.
+     *
+     * @throws AppError `refusal`, or that of the signal (`abortError`), for work that has not begun
+     */
+    async run<R>(work: Work<P>, start: (place: P) => Promise<R>): Promise<R> {
       const place = await waitForPlace(work);
       try {
         return await start(place);

@@ -49,16 +49,7 @@ export interface SlotOptions {
   readonly onEvent: (event: ProcessEvent) => void;
 }
 
-/** Does one task at a time, and has a process for it, which is started on demand. */
-export interface Slot {
-  /** Starts the process before the first task. */
-  warmUp(): void;
-  hasProcess(): boolean;
-  /** @throws TaskInterrupted */
-  run(task: EncoderTask): Promise<TaskReply>;
-  /** Ends the process at once; later tasks fail. */
-  close(): Promise<void>;
-}
+export type Slot = ReturnType<typeof createSlot>;
 
 /** A process without a task is ended after this time. The next image then waits for the start of another one. */
 export const ENCODER_IDLE_MS = 120_000;
@@ -84,7 +75,8 @@ class TaskInterrupted extends AppError {
   }
 }
 
-export function createSlot({ maxRssBytes, maxDataBytes, deadlineMs, clock, onEvent }: SlotOptions): Slot {
+/** Does one task at a time, and has a process for it, which is started on demand. */
+export function createSlot({ maxRssBytes, maxDataBytes, deadlineMs, clock, onEvent }: SlotOptions) {
   let current: EncoderProcess | undefined;
   /** Of the start, of the task, or of the time without a task. */
   let cancelLimit: () => void = () => undefined;
@@ -130,13 +122,15 @@ export function createSlot({ maxRssBytes, maxDataBytes, deadlineMs, clock, onEve
   }
 
   return {
-    warmUp() {
+    /** Starts the process before the first task. */
+    warmUp(): void {
       if (current !== undefined || isClosed) return;
       start();
       limit(ENCODER_IDLE_MS, 'idle');
     },
     hasProcess: () => current !== undefined,
-    async run(task) {
+    /** @throws TaskInterrupted */
+    async run(task: EncoderTask): Promise<TaskReply> {
       try {
         return await performOnce(task);
       } catch (error) {
@@ -145,7 +139,8 @@ export function createSlot({ maxRssBytes, maxDataBytes, deadlineMs, clock, onEve
         return performOnce(task);
       }
     },
-    async close() {
+    /** Ends the process at once; later tasks fail. */
+    async close(): Promise<void> {
       isClosed = true;
       const last = current;
       end('closed');
@@ -177,17 +172,9 @@ const NICENESS = 5;
 /** How much of a process's stderr is kept. */
 const MAX_STDERR_CHARACTERS = 8_000;
 
-interface EncoderProcess {
-  /** Resolves when the process has ended for any reason. */
-  readonly ended: Promise<ProcessEnd>;
-  /** Resolves when the process accepts tasks. @throws TaskInterrupted if it ends or is killed before that */
-  readonly ready: Promise<void>;
-  /** Runs one task at a time. @throws TaskInterrupted if the process ends or is killed before it has responded */
-  run(task: EncoderTask): Promise<TaskReply>;
-  kill(reason: EndReason): void;
-}
+type EncoderProcess = ReturnType<typeof startProcess>;
 
-function startProcess(maxDataBytes: number, onEvent: SlotOptions['onEvent']): EncoderProcess {
+function startProcess(maxDataBytes: number, onEvent: SlotOptions['onEvent']) {
   const child = fork(PROGRAM, [String(maxDataBytes)], {
     serialization: 'advanced',
     // A process that decodes untrusted files gets nothing of the server's environment (secrets) or flags (debugger port).
@@ -239,16 +226,19 @@ function startProcess(maxDataBytes: number, onEvent: SlotOptions['onEvent']): En
   ready.catch(() => undefined);
 
   return {
+    /** Resolves when the process has ended for any reason. */
     ended,
+    /** Resolves when the process accepts tasks. @throws TaskInterrupted if it ends or is killed before that */
     ready,
-    async run(task) {
+    /** Runs one task at a time. @throws TaskInterrupted if the process ends or is killed before it has responded */
+    async run(task: EncoderTask): Promise<TaskReply> {
       const reply = nextMessage<TaskReply>();
       child.send(task, (error) => {
         if (error !== null) child.kill('SIGKILL');
       });
       return reply;
     },
-    kill(reason) {
+    kill(reason: EndReason): void {
       end = { reason, detail: '' };
       child.kill('SIGKILL');
       // At once: on a busy machine, the end of a process with low priority can take seconds.

@@ -27,8 +27,6 @@ export interface Content<V> {
 
 /** A value in memory. */
 export interface Entry<V> extends Content<V> {
-  /** The monotonic time when its age was 0. */
-  readonly bornAtMs: number;
   /** Its size in memory. */
   readonly bytes: number;
   /** False if the value is kept in memory only. */
@@ -41,25 +39,14 @@ export interface Entry<V> extends Content<V> {
 
 /** Memory of an entry's objects and of the cache's lists (measured; a test compares). */
 const ENTRY_OVERHEAD_BYTES = 600;
-/** How far another instance's clock may be ahead: far more than with NTP, far less than a value is fresh. */
-const MAX_CLOCK_SKEW_MS = 5_000;
 
 export function createEntry<V>(
   clock: Clock,
   content: Content<V>,
   { characters, isStored, order }: Pick<Entry<V>, 'isStored' | 'order'> & { readonly characters: number },
 ): Entry<V> {
-  const aheadMs = content.storedAtMs - clock.now();
-  // A value from the future: the clock was set back. Its age is unknown, so it counts as stale.
-  const ageMs = aheadMs > MAX_CLOCK_SKEW_MS ? content.freshMs : Math.max(0, -aheadMs);
-  return {
-    ...content,
-    bornAtMs: clock.monotonic() - ageMs,
-    bytes: ENTRY_OVERHEAD_BYTES + characters * 2,
-    isStored,
-    order,
-    confirmedAtMs: clock.monotonic(),
-  };
+  const bytes = ENTRY_OVERHEAD_BYTES + characters * 2;
+  return { ...content, bytes, isStored, order, confirmedAtMs: clock.monotonic() };
 }
 
 /** The stored form: a checksum of the key and the rest, then JSON. SQLite has no checksums, and others may use the same Redis. */
@@ -97,16 +84,18 @@ function isContent({ value, version, storedAtMs, freshMs, graceMs }: JsonObject,
   );
 }
 
-/**
- * The larger age of both clocks: the monotonic clock stops while a machine is suspended, and the wall clock may be set
- * back. A wall clock that is set forward only causes a reload.
- */
-function ageOf({ bornAtMs, storedAtMs }: Entry<unknown>, clock: Clock): number {
-  return Math.max(clock.monotonic() - bornAtMs, clock.now() - storedAtMs);
+/** How far another instance's clock may be ahead: far more than with NTP, far less than a value is fresh. */
+const MAX_CLOCK_SKEW_MS = 5_000;
+
+/** By the wall clock, because the monotonic clock stops while a machine is suspended. */
+function ageOf({ storedAtMs, freshMs }: Content<unknown>, clock: Clock): number {
+  const ageMs = clock.now() - storedAtMs;
+  // A value from the future: the clock was set back. Its age is unknown, so it counts as stale.
+  return ageMs < -MAX_CLOCK_SKEW_MS ? freshMs : Math.max(0, ageMs);
 }
 
 /** The remaining freshness; negative for a stale entry. */
-export function freshLeftMs(entry: Entry<unknown>, clock: Clock): number {
+export function freshLeftMs(entry: Content<unknown>, clock: Clock): number {
   return entry.freshMs - ageOf(entry, clock);
 }
 
@@ -116,6 +105,6 @@ export function maxAgeMs({ freshMs, graceMs }: Content<unknown>): number {
 }
 
 /** True if the entry is fresh or in its grace. */
-export function isServable(entry: Entry<unknown>, clock: Clock): boolean {
+export function isServable(entry: Content<unknown>, clock: Clock): boolean {
   return ageOf(entry, clock) < maxAgeMs(entry);
 }

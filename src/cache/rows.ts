@@ -26,14 +26,14 @@ export const CACHE_SCHEMA = `
   );
   CREATE INDEX rows_by_expiry ON rows (share, is_original, expires_at_ms);
   CREATE TABLE contents (row INTEGER PRIMARY KEY, content BLOB NOT NULL);
-  CREATE TABLE usage (share TEXT PRIMARY KEY, entries INTEGER NOT NULL, bytes INTEGER NOT NULL);
-  INSERT INTO usage VALUES ('values', 0, 0), ('images', 0, 0);
+  CREATE TABLE usage (share TEXT PRIMARY KEY, bytes INTEGER NOT NULL);
+  INSERT INTO usage VALUES ('values', 0), ('images', 0);
   CREATE TRIGGER row_added AFTER INSERT ON rows BEGIN
-    UPDATE usage SET entries = entries + 1, bytes = bytes + new.size WHERE share = new.share;
+    UPDATE usage SET bytes = bytes + new.size WHERE share = new.share;
   END;
   CREATE TRIGGER row_removed AFTER DELETE ON rows BEGIN
     DELETE FROM contents WHERE row = old.row;
-    UPDATE usage SET entries = entries - 1, bytes = bytes - old.size WHERE share = old.share;
+    UPDATE usage SET bytes = bytes - old.size WHERE share = old.share;
   END;
 `;
 
@@ -63,11 +63,6 @@ interface FoundRow {
   readonly size: number;
   readonly checksum: number;
   readonly expires_at_ms: number;
-}
-
-interface Usage {
-  readonly entries: number;
-  readonly bytes: number;
 }
 
 interface RowsOptions {
@@ -100,11 +95,10 @@ export interface Rows {
 
 export function createRows({ file, quotas, runtime }: RowsOptions): Rows {
   const { clock, failureLog, metrics } = runtime;
-  const usage = () => ({
-    ...(file.read((sql) => readUsage(sql, 'images')) ?? { entries: 0, bytes: 0 }),
+  addBoundGauges(metrics, 'pennant_images_on_disk', 'images on disk', () => ({
+    bytes: file.read((sql) => usedBytes(sql, 'images')) ?? 0,
     maxBytes: quotas.images,
-  });
-  addBoundGauges(metrics, 'pennant_images_on_disk', 'images on disk', usage);
+  }));
 
   function renew({ row, expires_at_ms }: FoundRow, renewedMs: number): void {
     const expiresAtMs = clock.now() + renewedMs;
@@ -115,7 +109,7 @@ export function createRows({ file, quotas, runtime }: RowsOptions): Rows {
 
   /** Evicts until these bytes have room, at most as many as one row may have. Returns the number of evicted rows. */
   function makeRoom(sql: Sql, share: Share, bytes: number): number {
-    const excess = Math.min(readUsage(sql, share).bytes + bytes - quotas[share], MAX_ROW_BYTES + OVERHEAD_BYTES[share]);
+    const excess = Math.min(usedBytes(sql, share) + bytes - quotas[share], MAX_ROW_BYTES + OVERHEAD_BYTES[share]);
     const next = 'SELECT row, size FROM rows WHERE share = ? ORDER BY is_original, expires_at_ms LIMIT 1';
     let count = 0;
     for (let evicted = 0; evicted < excess; count += 1) {
@@ -216,9 +210,10 @@ function removeRow(sql: Sql, row: number): void {
   sql('DELETE FROM rows WHERE row = ?').run(row);
 }
 
-function readUsage(sql: Sql, share: Share): Usage {
-  const usage = sql('SELECT entries, bytes FROM usage WHERE share = ?').get(share) as Usage | undefined;
-  if (usage !== undefined && Number.isFinite(usage.bytes)) return usage;
+/** What counts against the quota. */
+function usedBytes(sql: Sql, share: Share): number {
+  const bytes = sql('SELECT bytes FROM usage WHERE share = ?').get(share)?.bytes;
+  if (typeof bytes === 'number' && Number.isFinite(bytes)) return bytes;
   throw new DamagedFileError('the size of all rows is lost');
 }
 

@@ -60,7 +60,7 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
     rateLimit: createRateLimitStep(limiter, contact),
     microCache,
     responseWriter,
-    reporter: createResponseReporter({ runtime, endpoints, logsAll }),
+    reporter: createResponseReporter(runtime, endpoints, logsAll),
   });
   addBoundGauges(metrics, 'pennant_connections', 'connections', openConnections.stats);
   return http;

@@ -16,15 +16,16 @@ export interface Given {
   readonly isFile: boolean;
 }
 
+/** The variables that may set a setting. */
+export function variablesOf({ env, isSecret }: Setting<unknown>): readonly string[] {
+  return isSecret ? [env, fileVariable(env)] : [env];
+}
+
 /** The variable that sets a setting, and its value without surrounding spaces; `undefined` if the default applies. */
-export function findGiven(env: Environment, { env: name, isSecret }: Setting<unknown>): Given | undefined {
-  const variables = isSecret ? [name, fileVariable(name)] : [name];
-  const given = variables.map((variable) => ({
-    variable,
-    value: env[variable]?.trim() ?? '',
-    isFile: variable !== name,
-  }));
-  return given.find(({ value }) => value !== '');
+export function findGiven(env: Environment, setting: Setting<unknown>): Given | undefined {
+  const variable = variablesOf(setting).find((name) => env[name]?.trim());
+  if (variable === undefined) return undefined;
+  return { variable, value: env[variable]?.trim() ?? '', isFile: variable !== setting.env };
 }
 
 /** The secret in a file, without the line end; `undefined` if it cannot be read or is empty. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import ipaddr from 'ipaddr.js';
 import { findNearName } from '../lib/near-name.ts';
-import { type Environment, fileVariable, findGiven } from './environment.ts';
+import { type Environment, findGiven, variablesOf } from './environment.ts';
 import { type Config, SETTINGS } from './settings.ts';
 
 /**
@@ -21,9 +21,7 @@ export function shownSettings(env: Environment, loadedFromFile: readonly string[
   });
 }
 
-const KNOWN_NAMES: ReadonlySet<string> = new Set(
-  Object.values(SETTINGS).flatMap(({ env, isSecret }) => (isSecret ? [env, fileVariable(env)] : [env])),
-);
+const KNOWN_NAMES: ReadonlySet<string> = new Set(Object.values(SETTINGS).flatMap(variablesOf));
 
 /**
  * What an operator may not have meant. It stops nothing.

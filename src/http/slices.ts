@@ -23,14 +23,11 @@ export interface Connection {
 }
 
 /**
- * Gives the parser the next slice whenever it is idle. The slices of all connections wait in one queue, first come, first served.
- *
- * @param onBodyTooLong called when a body exceeds what is ignored, instead of reading on
+ * Returns the function that gives the parser of a connection the next slice whenever it is idle. The slices of all connections
+ * wait in one queue, first come, first served. `onBodyTooLong` is called when a body exceeds what is ignored.
  */
-type ReadSlices = (socket: Socket, connection: Connection, onBodyTooLong: () => void) => void;
-
-export function createSliceReader({ latest: findLatest }: Pick<OpenConnections, 'latest'>): ReadSlices {
-  /** The reads of all connections, first come, first served. A connection has at most one. */
+export function createSliceReader({ latest: findLatest }: Pick<OpenConnections, 'latest'>) {
+  /** The reads of all connections. A connection has at most one. */
   const queue = new Set<() => void>();
   let isPlanned = false;
 
@@ -46,7 +43,7 @@ export function createSliceReader({ latest: findLatest }: Pick<OpenConnections, 
     if (isPlanned) setImmediate(runReads);
   }
 
-  return (socket, connection, onBodyTooLong) => {
+  return (socket: Socket, connection: Connection, onBodyTooLong: () => void): void => {
     let isWaiting = false;
 
     function readOn(): void {

@@ -4,7 +4,7 @@ import { COMMON_FIELDS, LIMIT_FIELDS } from '../response/fields.ts';
 import { OTHER_FIELDS, RESPONSES, SHARED_RESPONSES } from './responses.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';
 
-interface OpenApiOptions {
+export interface OpenApiOptions {
   readonly version: string;
   /** Contact address of the operator. */
   readonly contact: string | undefined;

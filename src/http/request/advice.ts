@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from '../../domain/errors.ts';
+import { AppError } from '../../domain/errors.ts';
 import { findFormat, formatRow } from '../../domain/formats.ts';
 import { findIdentifier, type Identifier, identifiersOfBareName } from '../../domain/identifier.ts';
 import { findChannelId, identifiersIn, MAX_PASTED_CHARACTERS, readPasted } from '../../domain/pasted.ts';
@@ -18,11 +18,7 @@ export class InvalidIdentifier extends AppError {
   }
 }
 
-/** What was wrong: the path, a text that is no identifier, another parameter, or there is no such channel. */
-type Fault = 'path' | 'identifier' | 'parameter' | 'channel';
-
 interface FailedRequest {
-  readonly fault: Fault;
   /** The decoded path, without the slash at its beginning. */
   readonly path: string;
   /** The query with its question mark, or an empty text. */
@@ -39,33 +35,46 @@ const TAB =
   /\/(?:about|channels|community|featured|live|playlists|podcasts|posts|releases|shorts|store|streams|videos)$/i;
 const LIST = /^(?:api\/)?(search|channels)\?(?=.*\b(?:q|ids)=[^&])[\x21-\x7e]{1,300}$/i;
 const ENDPOINT = /^(?:api\/)?(channel|banner|badge)\/([^/]+)/i;
+const PRIVATE_PATH = /^(?:playground|healthz|readyz|metrics)(?:\/|$)/;
 /** A path of a record, or nearly one. */
 const RECORD = /^(?:(?:api\/)?channels?|user|c)\//i;
 const USE = 'use the ID or the @handle of a channel.';
 /** Files, of which vulnerability scanners request many, and the first segments of endpoints. */
 const NO_NAME = /^[^\p{L}\p{N}]|\.[a-z]{2,5}$|^(?:api|badge|banner|c|channels?|search|user)$/iu;
 
-/**
- * Advice: a sentence, or the path of the request that works. The first that applies is given. No source is asked, so the request
- * may be for a channel that does not exist.
- */
-function advise(failed: FailedRequest): string | undefined {
-  const { fault, text } = failed;
-  if (fault === 'parameter') return adviseOnType(failed);
-  if (fault === 'channel') return adviseOnId(text) ?? adviseOnExtension(text);
-  return (
-    adviseOnPrivatePath(failed) ??
-    adviseOnOtherPage(failed) ??
-    adviseOnId(text) ??
-    adviseOnAddress(failed) ??
-    adviseOnEndpoint(failed) ??
-    adviseOnName(failed)
-  );
+/** Advice for the detail of an error, as a sentence; empty if there is none. */
+export function findAdvice(error: AppError, context: RequestContext): string {
+  const advice = context.target.path.length > MAX_PASTED_CHARACTERS ? undefined : advise(error, context);
+  const basePath = context.base.replace(ORIGIN, '');
+  if (advice !== undefined) return advice.startsWith('/') ? `Did you mean ${basePath}${advice}?` : advice;
+  return error.code === 'route_not_found' ? `GET ${basePath}/ lists the endpoints.` : '';
 }
 
-function adviseOnPrivatePath({ fault, path }: FailedRequest): string | undefined {
-  const isPrivate = fault === 'path' && /^(?:playground|healthz|readyz|metrics)(?:\/|$)/.test(path);
-  return isPrivate ? 'That is on the private port.' : undefined;
+const ORIGIN = /^https?:\/\/[^/]*/;
+
+/**
+ * A sentence, or the path of the request that works. The first advice that applies is given. No source is asked, so the request
+ * may be for a channel that does not exist.
+ */
+function advise(error: AppError, { target, pathParameters }: RequestContext): string | undefined {
+  const path = decodeURIComponent(target.path.slice(1));
+  const { query } = target;
+  const { identifier: text = '' } = pathParameters;
+  if (error.code === 'channel_not_found') return adviseOnId(text) ?? adviseOnExtension(text);
+  if (error instanceof InvalidIdentifier) {
+    return adviseOnPasted({ path, query, text: error.text }) ?? adviseOnName(error.text, path);
+  }
+  if (error.code === 'invalid_parameter') return adviseOnType({ path, query, text });
+  if (error.code !== 'route_not_found') return undefined;
+  if (PRIVATE_PATH.test(path)) return 'That is on the private port.';
+  // The router's path has no empty segments.
+  const end = path.replace(/^api\/(?:channels?|banner|badge)\//i, '').replace(/(https?:)\/+/i, '$1//');
+  const advice = adviseOnPasted({ path, query, text: end }) ?? adviseOnEndpoint(path, query);
+  return advice ?? (NO_NAME.test(end) ? undefined : adviseOnName(end, path));
+}
+
+function adviseOnPasted(failed: FailedRequest): string | undefined {
+  return adviseOnOtherPage(failed) ?? adviseOnId(failed.text) ?? adviseOnAddress(failed);
 }
 
 /** A video, a playlist or another page. */
@@ -107,18 +116,16 @@ function adviseOnExtension(text: string): string | undefined {
 }
 
 /** A misspelt endpoint. */
-function adviseOnEndpoint({ fault, path, query }: FailedRequest): string | undefined {
-  if (fault !== 'path') return undefined;
+function adviseOnEndpoint(path: string, query: string): string | undefined {
   const [, list] = LIST.exec(path + query) ?? [];
   if (list !== undefined) return `/api/${list.toLowerCase()}${query}`;
   const [, endpoint, name = ''] = ENDPOINT.exec(path) ?? [];
-  return requestFor(identifiersOfBareName(name)[0], `api/${endpoint}/`);
+  return adviseOnName(name, `api/${endpoint}/`);
 }
 
 /** A bare name. */
-function adviseOnName({ fault, path, text }: FailedRequest): string | undefined {
-  if (fault === 'path' && NO_NAME.test(text)) return undefined;
-  return requestFor(identifiersOfBareName(text)[0], path);
+function adviseOnName(name: string, path: string): string | undefined {
+  return requestFor(identifiersOfBareName(name)[0], path);
 }
 
 /** The request for a channel that gives what a request for this path was to give: its record, its badge or an image. */
@@ -136,31 +143,4 @@ function requestFor(identifier: Identifier | undefined, path: string): string | 
 
 function escaped(identifier: string): string {
   return encodeURIComponent(identifier).replace(/^%40/, '@');
-}
-
-const FAULTS: Partial<Record<ErrorCode, Fault>> = {
-  route_not_found: 'path',
-  invalid_parameter: 'parameter',
-  channel_not_found: 'channel',
-};
-
-function readFailure(error: AppError, { target, pathParameters }: RequestContext): FailedRequest | undefined {
-  const fault = error instanceof InvalidIdentifier ? 'identifier' : FAULTS[error.code];
-  if (fault === undefined || target.path.length > MAX_PASTED_CHARACTERS) return undefined;
-  const path = decodeURIComponent(target.path.slice(1));
-  // The router's path has no empty segments.
-  const end = path.replace(/^api\/(?:channels?|banner|badge)\//i, '').replace(/(https?:)\/+/i, '$1//');
-  const named = error instanceof InvalidIdentifier ? error.text : (pathParameters.identifier ?? '');
-  return { fault, path, query: target.query, text: fault === 'path' ? end : named };
-}
-
-const ORIGIN = /^https?:\/\/[^/]*/;
-
-/** Advice for the detail of an error, as a sentence; empty if there is none. */
-export function findAdvice(error: AppError, context: RequestContext): string {
-  const failed = readFailure(error, context);
-  const advice = failed && advise(failed);
-  const basePath = context.base.replace(ORIGIN, '');
-  if (advice !== undefined) return advice.startsWith('/') ? `Did you mean ${basePath}${advice}?` : advice;
-  return error.code === 'route_not_found' ? `GET ${basePath}/ lists the endpoints.` : '';
 }

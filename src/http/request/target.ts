@@ -21,27 +21,20 @@ const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;
 export function parseTarget(rawUrl: string): RequestTarget {
   const absolute = rawUrl.startsWith('/') ? null : ABSOLUTE_FORM.exec(rawUrl);
   const [origin = '', authority] = absolute ?? [];
-  if (rawUrl.length > MAX_URL_BYTES) return unusable(new AppError('request_too_large', URL_TOO_LONG), authority);
   const relative = rawUrl.slice(origin.length);
   const queryAt = relative.indexOf('?');
   const rawPath = queryAt === -1 ? relative : relative.slice(0, queryAt);
   const query = queryAt === -1 ? '' : relative.slice(queryAt);
   const path = absolute !== null && rawPath === '' ? '/' : rawPath;
-  if (!path.startsWith('/')) return unusable(malformed(NO_TARGET), authority);
-  const reason = authority === '' ? 'The absolute URL has no host.' : findFault(path, query);
-  if (reason !== undefined) return unusable(malformed(reason), authority);
-  return { path: dropEmptySegments(path), query, authority, problem: undefined };
+  const problem = rawUrl.length > MAX_URL_BYTES ? URL_TOO_LONG : findProblem(authority, path, query);
+  if (problem !== undefined) return { path: '/', query: '', authority, problem };
+  return { path: dropEmptySegments(path), query, authority, problem };
 }
 
-const URL_TOO_LONG = `The URL is longer than ${MAX_URL_BYTES} bytes.`;
-const NO_TARGET = 'The request target is neither a path nor an absolute URL.';
+const URL_TOO_LONG = new AppError('request_too_large', `The URL is longer than ${MAX_URL_BYTES} bytes.`);
 
 export function malformed(reason: string): AppError {
   return new AppError('malformed_request', reason);
-}
-
-function unusable(problem: AppError, authority: string | undefined): RequestTarget {
-  return { path: '/', query: '', authority, problem };
 }
 
 function dropEmptySegments(path: string): string {
@@ -55,17 +48,21 @@ const SUSPICIOUS = /[%\\]|\/\.{1,2}(?:\/|$)/;
 const SEPARATOR_OR_NUL = /%2f|%5c|%00|[\\\0]/i;
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
-function findFault(path: string, query: string): string | undefined {
-  if (path.includes('#')) return 'The path contains a "#": leave the fragment out.';
+function findProblem(authority: string | undefined, path: string, query: string): AppError | undefined {
+  if (!path.startsWith('/')) return malformed('The request target is neither a path nor an absolute URL.');
+  if (authority === '') return malformed('The absolute URL has no host.');
+  if (path.includes('#')) return malformed('The path contains a "#": leave the fragment out.');
   if (SUSPICIOUS.test(path)) {
-    if (decoded(path) === undefined) return 'The path contains a broken percent-escape or broken UTF-8.';
-    if (SEPARATOR_OR_NUL.test(path))
-      return 'The path contains an encoded slash, a backslash or a NUL: none of them can be part of a name.';
-    if (DOT_SEGMENT.test(path)) return 'The path contains a dot segment: write the path without it.';
+    if (decoded(path) === undefined) return malformed('The path contains a broken percent-escape or broken UTF-8.');
+    if (SEPARATOR_OR_NUL.test(path)) return malformed(UNUSABLE_CHARACTER);
+    if (DOT_SEGMENT.test(path)) return malformed('The path contains a dot segment: write the path without it.');
   }
   const isBroken = query.includes('%') && decoded(query) === undefined;
-  return isBroken ? 'The query contains a broken percent-escape or broken UTF-8.' : undefined;
+  return isBroken ? malformed('The query contains a broken percent-escape or broken UTF-8.') : undefined;
 }
+
+const UNUSABLE_CHARACTER =
+  'The path contains an encoded slash, a backslash or a NUL: none of them can be part of a name.';
 
 type Scheme = 'http' | 'https';
 

@@ -5,9 +5,6 @@ export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
 /** The media type of problems (RFC 9457). */
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
-/** The field of a response whose format follows `Accept`. */
-export const NEGOTIATED = { vary: 'Accept' };
-
 /** The fields of every response to a client with a limit. */
 export const LIMIT_FIELDS = [
   'RateLimit-Policy',

@@ -12,20 +12,15 @@ import { statusOf } from './problems.ts';
 /** The route without an endpoint, instead of the endpoint's pattern (`/api/channel/:identifier`). */
 const NO_ROUTE = 'none';
 
-interface ResponseReporterOptions {
-  readonly runtime: Pick<Runtime, 'clock' | 'metrics' | 'logger' | 'failureLog'>;
-  /** The metrics of their patterns exist from the start. */
-  readonly endpoints: readonly Pick<Endpoint, 'url'>[];
-  /** True: a line for each response. False: for failed and refused ones only. */
-  readonly logsAll: boolean;
-}
-
 /** A flood must not fill the log, so equal lines are counted. */
 const RATE_LIMITED = 'requests over the rate limit (429)';
 
 /** The last response step of the pipeline: counts the response, and logs it if it failed or was refused, or if the log is on. */
-export function createResponseReporter({ runtime, endpoints, logsAll }: ResponseReporterOptions): ResponseStep {
-  const { clock, metrics, logger, failureLog } = runtime;
+export function createResponseReporter(
+  { clock, metrics, logger, failureLog }: Pick<Runtime, 'clock' | 'metrics' | 'logger' | 'failureLog'>,
+  endpoints: readonly Endpoint[],
+  logsAll: boolean,
+): ResponseStep {
   const count = createResponseMetrics(metrics, [NO_ROUTE, ...endpoints.map(({ url }) => url)]);
 
   return ({ endpoint, receivedAtMs, id: requestId, request, target, client }, response) => {

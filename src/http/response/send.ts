@@ -3,7 +3,7 @@ import type { Lifetime } from '../../lib/http/listener.ts';
 import type { ResponseWriter } from '../../lib/http/response-writer.ts';
 import { ALLOWED_METHODS } from '../request/admission.ts';
 import type { PublicResponse, RequestContext } from '../request/context.ts';
-import { FIXED_FIELDS, NEGOTIATED } from './fields.ts';
+import { FIXED_FIELDS } from './fields.ts';
 
 const FIXED = Object.entries(FIXED_FIELDS).flatMap(([name, value]) => [name.toLowerCase(), value]);
 
@@ -25,7 +25,7 @@ export function createSend(responseWriter: ResponseWriter, lifetime: Lifetime) {
     const fields: (string | number)[] = [...FIXED, 'x-request-id', context.id];
     pushFields(fields, context.limitHeaders);
     pushFields(fields, headers);
-    if (context.isNegotiated) pushFields(fields, NEGOTIATED);
+    if (context.isNegotiated) fields.push('vary', 'Accept');
     // After an ignored `Upgrade` (RFC 9110 section 7.8), Node's parser drops the requests that were pipelined behind it.
     if (lifetime.isClosing || request.headers.upgrade !== undefined) fields.push('connection', 'close');
     if (body !== undefined) fields.push('content-length', Buffer.byteLength(body));

@@ -1,20 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { ExampleChannel, Examples } from '../../channels/examples.ts';
 import type { RateLimit } from '../../rate-limit/limiter.ts';
-import { openApiDocument, pathOf, SUMMARY } from '../openapi/document.ts';
+import { type OpenApiOptions, openApiDocument, pathOf, SUMMARY } from '../openapi/document.ts';
 import type { Endpoint, PublicResponse } from '../request/context.ts';
 import { taggedResponse } from '../response/conditions.ts';
 import { JSON_MEDIA_TYPE } from '../response/fields.ts';
 import { listProblems } from '../response/problems.ts';
 
-interface DocumentRouteOptions {
-  /** Contact address of the operator. */
-  readonly contact: string | undefined;
+interface DocumentRouteOptions extends OpenApiOptions {
   readonly defaultLimit: RateLimit;
-  readonly version: string;
   readonly examples: Examples;
-  /** The endpoints besides the documents. */
-  readonly endpoints: readonly Endpoint[];
 }
 
 /** All endpoints: the given ones, and the index, the list of problems, the OpenAPI document and the icon. */

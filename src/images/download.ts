@@ -38,13 +38,11 @@ export function createDownloader(options: DownloaderOptions): Downloader {
   const mayFollow = (target: URL) => isImageUrl(target) || target.origin === imageOrigin;
 
   /** @param key of the image */
-  async function fetchOne(url: string, key: string, signal: AbortSignal): Promise<Buffer> {
+  function fetchOne(url: string, key: string, signal: AbortSignal): Promise<Buffer> {
     const { origin, pathname, search } = new URL(url);
     const target = `${imageOrigin ?? origin}${pathname}${search}`;
     const limits = { timeoutMs: DOWNLOAD_MS, maxBytes: MAX_BYTES, signal };
-    const image = await gate.request({ method: 'GET', url: target, mayFollow, ...limits }, key, judgeImage);
-    if (image instanceof AppError) throw image;
-    return image;
+    return gate.request({ method: 'GET', url: target, mayFollow, ...limits }, key, judgeImage);
   }
 
   /** Tries the URLs in order. Goes on to the next one after a failure that concerns the previous one only. */
@@ -82,7 +80,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
 const GONE = 'The image is no longer where the channel says it is.';
 
 /** What a response says: the image, or an error that concerns its URL only. */
-function judgeImage({ status, headers, body }: HttpResponse): Judgement<Buffer | AppError> {
+function judgeImage({ status, headers, body }: HttpResponse): Judgement<Buffer> {
   const detail = `status ${status}`;
   const waitMs = readRetryAfterMs(headers);
   if (status === 404 || status === 410) return { kind: 'answered', value: new AppError('image_not_found', GONE) };

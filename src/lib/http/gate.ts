@@ -9,9 +9,9 @@ import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse }
 
 type FailureKind = Exclude<Verdict['kind'], 'answered'>;
 
-/** What a response means: a value about its key, or a failure with what the other side did. */
+/** What a response means: a value or an error about its key, or a failure with what the other side did. */
 export type Judgement<T> =
-  | { readonly kind: 'answered'; readonly value: T }
+  | { readonly kind: 'answered'; readonly value: T | AppError }
   | (Omit<Verdict, 'kind'> & { readonly kind: FailureKind });
 
 /** The way to one thing that another side limits. */
@@ -24,7 +24,7 @@ export interface Gate {
    * @param judge says what a response means. Pure
    * @param options `isBeside`: another call decides whether calls work, so only a refusal of this one counts
    * @returns the value of an answer
-   * @throws NotSentError if the request is not sent, AppError of a failure, or `upstream_timeout` when the signal is aborted
+   * @throws NotSentError if the request is not sent, AppError of an answer or a failure, or `upstream_timeout` when the signal is aborted
    */
   request<T>(
     request: HttpRequest,
@@ -118,8 +118,9 @@ export function createGate({ clock, http, budget, label, onChange }: GateOptions
         const counts = !isBeside || judgement?.kind === 'refused' || judgement?.kind === 'unexplained';
         settle(key, counts ? judgement : undefined);
       }
-      if (judgement.kind === 'answered') return judgement.value;
-      throw errorOf(judgement);
+      if (judgement.kind !== 'answered') throw errorOf(judgement);
+      if (judgement.value instanceof AppError) throw judgement.value;
+      return judgement.value;
     },
     state: breaker.state,
   };

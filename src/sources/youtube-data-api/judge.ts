@@ -17,7 +17,7 @@ export function judgeReply<M extends Method>(
   method: M,
   response: HttpResponse,
   nowMs: number,
-): Judgement<NonNullable<Reply<M>['list']> | AppError> {
+): Judgement<NonNullable<Reply<M>['list']>> {
   const { status, headers, body } = response;
   const waitMs = readRetryAfterMs(headers);
   if (isMarkup(body) && status < 500) return { kind: 'refused', detail: `HTML with status ${status}`, waitMs };

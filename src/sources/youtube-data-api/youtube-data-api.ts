@@ -51,9 +51,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
       maxBytes: MAX_BYTES,
       signal,
     } as const;
-    const list = await gates[method].request(request, key, (response) => judgeReply(method, response, clock.now()));
-    if (list instanceof AppError) throw list;
-    return list;
+    return gates[method].request(request, key, (response) => judgeReply(method, response, clock.now()));
   }
 
   async function loadChannel(

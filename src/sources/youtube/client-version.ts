@@ -31,32 +31,29 @@ interface ClientVersionOptions {
   readonly origin: string;
 }
 
-/** The version of YouTube's web client that calls name: built in, or learned once. */
-export function createClientVersion(options: ClientVersionOptions) {
+/**
+ * Returns a function that sends a call with the version of YouTube's web client. If YouTube refuses the built-in version, the call
+ * is repeated with the version that YouTube names, which is used from then on if YouTube accepts it.
+ */
+export function createVersionedSend(options: ClientVersionOptions) {
   let client = BUILT_IN;
   let lookup: Promise<string | undefined> | undefined;
 
-  return {
-    /**
-     * Sends a call. If YouTube refuses the built-in version, the call is repeated with the version that YouTube names, which is
-     * used from then on if YouTube accepts it.
-     */
-    async send(call: (client: WebClient) => Promise<ApiResponse>): Promise<ApiResponse> {
-      const used = client;
-      const response = await call(used);
-      if (used !== BUILT_IN || !isRefusalStatus(response.status)) return response;
-      lookup ??= lookUpClientVersion(options);
-      const version = await lookup;
-      if (version === undefined) {
-        lookup = undefined;
-        return response;
-      }
-      const headers = { 'x-youtube-client-name': '1', 'x-youtube-client-version': version };
-      const learned: WebClient = { version, headers };
-      const repeated = await call(learned);
-      if (repeated.status === 200 || repeated.status === 404) client = learned;
-      return repeated;
-    },
+  return async (call: (client: WebClient) => Promise<ApiResponse>): Promise<ApiResponse> => {
+    const used = client;
+    const response = await call(used);
+    if (used !== BUILT_IN || !isRefusalStatus(response.status)) return response;
+    lookup ??= lookUpClientVersion(options);
+    const version = await lookup;
+    if (version === undefined) {
+      lookup = undefined;
+      return response;
+    }
+    const headers = { 'x-youtube-client-name': '1', 'x-youtube-client-version': version };
+    const learned = { version, headers };
+    const repeated = await call(learned);
+    if (repeated.status === 200 || repeated.status === 404) client = learned;
+    return repeated;
   };
 }
 

@@ -5,8 +5,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { SourceGates } from '../gates.ts';
 import { firstAt } from '../json.ts';
 import { channelNotFound, UPSTREAM_CALL_MS } from '../source.ts';
-import { parseChannelId, parseHandle } from '../youtube-urls.ts';
-import { createClientVersion, PAGE_HEADERS } from './client-version.ts';
+import { createVersionedSend, PAGE_HEADERS } from './client-version.ts';
 import { judgeApi, judgeFeed, judgePage } from './judge.ts';
 import { type PageReading, readAbout, readEndpoint, readPage } from './page.ts';
 import { ofChannel, type Reading } from './readings.ts';
@@ -20,8 +19,6 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Leaves out a page's videos: about 20 KB instead of up to 1.2 MB (2026-07). */
 const CHANNEL_FIELD_MASK = 'header,metadata,microformat,alerts,onResponseReceivedActions';
-/** An HTML page may lead to another one that often. */
-const MAX_REDIRECTS = 3;
 const MAX_REASON_CHARACTERS = 50;
 /** Search filter "type: channel". */
 const CHANNELS_ONLY = 'EgIQAg%3D%3D';
@@ -66,7 +63,7 @@ export function createInnertube({ origin, gateOf }: InnertubeOptions) {
     pages: gateOf('youtube pages'),
     feeds: gateOf('youtube feeds'),
   };
-  const clientVersion = createClientVersion({ gate: gates.records, origin });
+  const send = createVersionedSend({ gate: gates.records, origin });
   const headers = {
     'content-type': 'application/json',
     origin: YOUTUBE_WEB,
@@ -84,7 +81,7 @@ export function createInnertube({ origin, gateOf }: InnertubeOptions) {
     read: (body: JsonObject) => Value,
     signal: AbortSignal,
   ): Promise<ApiResult<Value>> {
-    const { status, body } = await clientVersion.send((client) => {
+    const { status, body } = await send((client) => {
       const url = `${origin}/youtubei/v1/${endpoint}prettyPrint=false`;
       const content = JSON.stringify({ context: requestContext(client.version), ...parameters });
       const sent = { headers: { ...headers, ...client.headers }, body: content, signal, ...limits };
@@ -93,21 +90,6 @@ export function createInnertube({ origin, gateOf }: InnertubeOptions) {
     if (status >= 200 && status < 300) return { kind: 'value', value: read(body) };
     const reason = firstAt(body, 'error.status');
     return { kind: 'refusal', status, reason: String(reason ?? '').slice(0, MAX_REASON_CHARACTERS) };
-  }
-
-  async function getAboutPage(channelId: string, signal: AbortSignal): Promise<PageReading> {
-    let page = `channel/${channelId}`;
-    for (let redirects = 0; ; redirects += 1) {
-      const request = get(`${page}/about`, signal);
-      const { status, location, data } = await gates.pages.request(request, channelId, judgePage);
-      const target = findChannelPage(location);
-      if (target === undefined || redirects === MAX_REDIRECTS) {
-        if (data !== undefined) return readPage(data, channelId);
-        const problem = 'YouTube sent a page without a channel.';
-        throw status === 404 ? inconclusive(problem, 'status 404') : invalid(problem, new Error(`status ${status}`));
-      }
-      page = target;
-    }
   }
 
   return {
@@ -139,19 +121,19 @@ export function createInnertube({ origin, gateOf }: InnertubeOptions) {
       return call(gates.searches, { key: comparable(query), endpoint: 'search?', parameters }, readSearchPage, signal);
     },
     /** Loads the HTML page of a channel, which needs no client version (1.6 to 2.6 MB, 2026-09). */
-    getAboutPage,
+    async getAboutPage(channelId: string, signal: AbortSignal): Promise<PageReading> {
+      // The page of an ID may redirect to the page of its handle.
+      const mayFollow = (url: URL) => url.origin === origin;
+      const request = { ...get(`channel/${channelId}/about`, signal), mayFollow };
+      const { status, data } = await gates.pages.request(request, channelId, judgePage);
+      if (data !== undefined) return readPage(data, channelId);
+      const problem = 'YouTube sent a page without a channel.';
+      throw status === 404 ? inconclusive(problem, 'status 404') : invalid(problem, new Error(`status ${status}`));
+    },
     /** @returns `undefined` if there is no feed */
     getFeed: (channelId: string, signal: AbortSignal) =>
       gates.feeds.request(get(`feeds/videos.xml?channel_id=${channelId}`, signal), channelId, judgeFeed),
   };
-}
-
-/** The path of a redirect's channel page. */
-function findChannelPage(location: string): string | undefined {
-  const channelId = parseChannelId(location);
-  const handle = parseHandle(location);
-  if (channelId !== undefined) return `channel/${channelId}`;
-  return handle === undefined ? undefined : `@${encodeURIComponent(handle.slice(1))}`;
 }
 
 /** Counts, dates and country names can only be read in US English, so `hl` and `gl` are fixed. */

@@ -23,13 +23,10 @@ export function judgeApi(response: HttpResponse): Judgement<ApiResponse> {
   return object === undefined ? unreadable('no JSON object') : answered({ status, body: object });
 }
 
-/** The data of an HTML page of the site, or where it redirects to. */
-export function judgePage(
-  response: HttpResponse,
-): Judgement<{ status: number; location: string; data?: JsonObject | undefined }> {
-  const { status, body } = response;
-  const { location = '' } = response.headers;
-  if (findYoutubeUrl(location) !== undefined) return answered({ status, location });
+/** The data of an HTML page of the site. A redirect to the site, which a relay passes on, is no refusal. */
+export function judgePage(response: HttpResponse): Judgement<{ status: number; data?: JsonObject | undefined }> {
+  const { status, headers, body } = response;
+  if (findYoutubeUrl(headers.location ?? '') !== undefined) return answered({ status });
   const failure = judgeStatus(response);
   if (failure !== undefined) return failure;
   // A page of status 404 may say that there is no such channel.
@@ -38,7 +35,7 @@ export function judgePage(
   // Every page of the site has `ytcfg`; consent and captcha pages do not.
   const isOfSite = data !== undefined || body.includes('ytcfg');
   if (status === 200 && !isOfSite) return refused(response, 'HTML of another site with status 200');
-  return answered({ status, location, data });
+  return answered({ status, data });
 }
 
 /** Feeds of existing channels are 404 for days at a time (2024-01 to 2026-09), so a 404 means nothing. */

@@ -133,6 +133,7 @@ function changeWith(change: Change, body: JsonObject): JsonObject {
 }
 
 const isSearch = ({ request }: IndexedResponse) => request.url.includes('/youtubei/v1/search');
+const hitsIn = (body: JsonObject) => readSearchPage(body) ?? [];
 
 /** The values of a record from this response, with a page that has a title only if it is a panel; none if there is no record. */
 function valuesIn(response: IndexedResponse, body: JsonObject): Channel | undefined {
@@ -190,7 +191,7 @@ for (const directory of [OWN_RESPONSES, ...OWN_RECORDINGS, ...RECORDING_DIRECTOR
     .filter((response) => isChannelPage(response) || isPanel(response))
     .map((response) => ({ ...response, values: valuesIn(response, response.body) }))
     .filter(({ values }) => values !== undefined);
-  const searches = responses.filter(isSearch).map((response) => ({ ...response, hits: readSearchPage(response.body) }));
+  const searches = responses.filter(isSearch).map((response) => ({ ...response, hits: hitsIn(response.body) }));
   /** Every object of every channel. */
   const objects = records.flatMap(({ body, expected }) =>
     NAMES.flatMap((name) => valuesNamed(body, name).map((object) => ({ expected, planted: { [name]: object } }))),
@@ -203,7 +204,7 @@ for (const directory of [OWN_RESPONSES, ...OWN_RECORDINGS, ...RECORDING_DIRECTOR
         expect(same, file).toEqual(fields);
       }
       for (const { file, body, hits } of searches) {
-        expect(readSearchPage(changeWith(change, body)), file).toEqual(hits);
+        expect(hitsIn(changeWith(change, body)), file).toEqual(hits);
       }
     });
 
@@ -222,8 +223,8 @@ for (const directory of [OWN_RESPONSES, ...OWN_RECORDINGS, ...RECORDING_DIRECTOR
             );
             compare(body, values, valuesIn(response, moved));
           }
-          for (const { body, hits = [] } of searches) {
-            const moved = readSearchPage(changeAnywhere(body, changes, draw)) ?? [];
+          for (const { body, hits } of searches) {
+            const moved = hitsIn(changeAnywhere(body, changes, draw));
             const idsOf = (list: readonly SearchHit[]) => list.map(({ channelId }) => channelId);
             expect(idsOf(hits)).toEqual(expect.arrayContaining(idsOf(moved)));
           }

@@ -55,11 +55,11 @@ export interface Image {
   /** Strong, with quotes. Known before encoding. */
   readonly etag: string;
   /**
-   * Returns the stored bytes, or encodes them now.
+   * Returns the stored bytes, or encodes them now. Their outcome is that of the original, or a miss.
    *
    * @param disconnectSignal returns a signal that aborts when the client disconnects; called only when it must wait
    */
-  render(disconnectSignal: () => AbortSignal): Promise<{ bytes: Buffer; isFromStore: boolean; isCollapsed: boolean }>;
+  render(disconnectSignal: () => AbortSignal): Promise<{ bytes: Buffer; outcome: CacheOutcome }>;
 }
 
 /** Banner crops and avatars, in every format and size. */
@@ -112,9 +112,10 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     options: EncodeOptions,
     disconnectSignal: () => AbortSignal,
   ): ReturnType<Image['render']> {
+    const { channelId, outcome } = original;
     const id = { key, isOriginal: false };
     const stored = await images.get(id);
-    if (stored !== undefined) return { bytes: stored, isFromStore: true, isCollapsed: false };
+    if (stored !== undefined) return { bytes: stored, outcome };
     const isCollapsed = encoding.isRunning(key);
     const making = encoding.run(key, disconnectSignal(), async (signal) => {
       const job = { readOriginal: original.read, ...options };
@@ -122,7 +123,10 @@ export function createImageService(options: ImageServiceOptions): ImageService {
       images.put(id, made);
       return made;
     });
-    return { bytes: await logged(original.channelId, making), isFromStore: false, isCollapsed };
+    const bytes = await logged(channelId, making);
+    // A stale original is reported even if this image was encoded now.
+    if (outcome.kind === 'stale') return { bytes, outcome };
+    return { bytes, outcome: { ...outcome, kind: 'miss', isStored: true, isCollapsed } };
   }
 
   async function findNamed({ channel, outcome }: ChannelResponse, kind: ImageKind): Promise<Original> {

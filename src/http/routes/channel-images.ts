@@ -63,10 +63,7 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint[] {
   }
 
   async function encode(image: Image, withoutBody: PublicResponse, context: RequestContext): Promise<PublicResponse> {
-    const { bytes: body, isFromStore, isCollapsed } = await image.render(() => disconnectSignal(context));
-    // `Cache-Status` reports a stale original even if this image was encoded now.
-    if (isFromStore || image.outcome.kind === 'stale') return { ...withoutBody, body };
-    const outcome = { ...image.outcome, kind: 'miss', isStored: true, isCollapsed } as const;
+    const { bytes: body, outcome } = await image.render(() => disconnectSignal(context));
     const headers = { ...withoutBody.headers, ...cacheStatusFields(outcome) };
     return { ...withoutBody, headers, body, outcome };
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SOFT_TIMEOUT_MS } from '../cache/values.ts';
+import { SOFT_TIMEOUT_MS } from '../cache/cache.ts';
 import { BATCH_MS } from '../channels/channel-batches.ts';
 import { LIST_MS } from '../channels/search.ts';
 import { RESPONSE_MS } from '../http/pipeline.ts';

@@ -22,33 +22,7 @@ interface CacheFileOptions {
   readonly runtime: Pick<Runtime, 'failureLog' | 'health'>;
 }
 
-/**
- * A SQLite file whose content may be lost at any time, used on the main thread. A file that is damaged, deleted or replaced,
- * also under the running service, is created again, and the operation runs again on the new one.
- *
- * A write that another process blocks for 20 ms, or that the disk has no room for, is dropped. Failures are logged here.
- */
-export interface CacheFile {
-  /** Returns `undefined` if the file cannot be read. */
-  read<T>(operation: (sql: Sql) => T): T | undefined;
-  /** Runs a change in one transaction. Returns `undefined` if it is dropped. */
-  write<T>(change: (sql: Sql) => T): T | undefined;
-  /**
-   * Runs a change in one transaction.
-   *
-   * @throws Error if it is dropped
-   */
-  writeOrThrow<T>(change: (sql: Sql) => T): T;
-  /**
-   * Returns free pages to the disk, in steps, and moves the write-ahead log to the file, so that what was deleted is in neither.
-   *
-   * @throws Error if the file cannot be used, or another process reads it
-   */
-  wipeFreePages(): Promise<void>;
-  /** Tries to write if the latest write failed, so that the condition ends without a request. */
-  retry(): void;
-  close(): void;
-}
+export type CacheFile = ReturnType<typeof createCacheFile>;
 
 const PAGE_BYTES = 16_384;
 const LOCK_WAIT_MS = 20;
@@ -78,7 +52,13 @@ interface OpenFile {
   readonly inode: number;
 }
 
-export function createCacheFile({ path, schema, runtime }: CacheFileOptions): CacheFile {
+/**
+ * A SQLite file whose content may be lost at any time, used on the main thread. A file that is damaged, deleted or replaced,
+ * also under the running service, is created again, and the operation runs again on the new one.
+ *
+ * A write that another process blocks for 20 ms, or that the disk has no room for, is dropped. Failures are logged here.
+ */
+export function createCacheFile({ path, schema, runtime }: CacheFileOptions) {
   const { failureLog, health } = runtime;
   const version = crc32(schema) & 0x7fff_ffff;
   const setVersion = `PRAGMA user_version = ${version}`;
@@ -165,6 +145,7 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
     }
   }
 
+  /** Runs a change in one transaction. @throws Error if it is dropped */
   function writeOrThrow<T>(change: (sql: Sql) => T): T {
     const result = run(({ db, sql }) => inTransaction(db, () => change(sql)));
     isFailing = false;
@@ -173,21 +154,31 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
     return result;
   }
 
-  const write: CacheFile['write'] = (change) => runOrReport(() => writeOrThrow(change));
+  /** Runs a change in one transaction. Returns `undefined` if it is dropped. */
+  function write<T>(change: (sql: Sql) => T): T | undefined {
+    return runOrReport(() => writeOrThrow(change));
+  }
 
   return {
-    read: (operation) => runOrReport(() => run(({ sql }) => operation(sql))),
+    /** Returns `undefined` if the file cannot be read. */
+    read: <T>(operation: (sql: Sql) => T) => runOrReport(() => run(({ sql }) => operation(sql))),
     write,
     writeOrThrow,
-    async wipeFreePages() {
+    /**
+     * Returns free pages to the disk, in steps, and moves the write-ahead log to the file, so that what was deleted is in neither.
+     *
+     * @throws Error if the file cannot be used, or another process reads it
+     */
+    async wipeFreePages(): Promise<void> {
       while (run(({ sql }) => freeSomePages(sql)) > 0) await setImmediate();
       const log = run(({ sql }) => sql('PRAGMA wal_checkpoint(TRUNCATE)').get());
       if (log?.busy === 1) throw new Error('another process is reading the database');
     },
-    retry() {
+    /** Tries to write if the latest write failed, so that the condition ends without a request. */
+    retry(): void {
       if (isFailing) write((sql) => sql(setVersion).run());
     },
-    close() {
+    close(): void {
       isClosed = true;
       closeFile();
     },

@@ -42,8 +42,8 @@ export interface Cached<V> {
 }
 
 export interface LookupOptions {
-  /** How long a caller waits for a reload before it gets a stale value; 0: it gets the value at once. */
-  readonly softTimeoutMs: number;
+  /** How long a caller waits for a reload before it gets a stale value; 0: it gets the value at once. Default: 3 s. */
+  readonly softTimeoutMs?: number;
   /** A value of another version is stale at any age. Loads, and their failures, are apart for each version. Default: any version. */
   readonly version?: string;
   /** A value that was stored at this time or before is stale. */
@@ -61,6 +61,7 @@ interface CacheOptions {
 /** @param previous the former value, fresh or stale */
 type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
 
+export const SOFT_TIMEOUT_MS = 3_000;
 /** How long a failed load is not tried again when there is a stale value. */
 const RETRY_MS = 60_000;
 /** After this time, a shared store decides about a value in memory: another instance may have purged or replaced it. */
@@ -80,7 +81,7 @@ export interface Cache<V> {
    *
    * @throws the failure of the load when there is no stale value to return, remembered for 15 s if it concerns the key
    */
-  get(key: string, load: Load<V>, options: LookupOptions): Promise<Cached<V>>;
+  get(key: string, load: Load<V>, options?: LookupOptions): Promise<Cached<V>>;
   /**
    * Returns the cached value, fresh or stale, and loads none. `undefined`: nothing is known, or an unconfirmed value whose load
    * has not failed.
@@ -143,7 +144,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
     return content && createEntry(clock, content, { isStored: true, order: 0, characters });
   }
 
-  function isFresh(entry: Entry<V>, { version, newerThanMs = -Infinity }: Partial<LookupOptions> = {}): boolean {
+  function isFresh(entry: Entry<V>, { version, newerThanMs = -Infinity }: LookupOptions = {}): boolean {
     const isWanted = (version === undefined || entry.version === version) && entry.storedAtMs > newerThanMs;
     return isWanted && isConfirmed(entry) && freshLeftMs(entry, clock) > 0;
   }
@@ -225,11 +226,11 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
   }
 
   return {
-    async get(key, load, options) {
+    async get(key, load, options = {}) {
       const held = findInMemory(key);
       // A fresh value in memory needs neither the store nor a load.
       if (held !== undefined && !isUncertain(held) && isFresh(held, options)) return resultOf(held, HIT);
-      const { softTimeoutMs, version } = options;
+      const { softTimeoutMs = SOFT_TIMEOUT_MS, version } = options;
       const loadKey = version === undefined ? key : `${key} ${version}`;
       // Before the store is read: a load that ends meanwhile has the newest value.
       const joined = loads.get(loadKey);

@@ -28,18 +28,13 @@ interface ImageStoreOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
 }
 
+export type ImageStore = ReturnType<typeof createImageStore>;
+
 /**
  * Encoded images and originals: in memory, in front of rows of the cache file. The least recently used is evicted first. An image
  * over 6 MiB is only in memory.
  */
-export interface ImageStore {
-  get(id: ImageId): Promise<Buffer | undefined>;
-  put(id: ImageId, bytes: Buffer): void;
-  /** Removes images from memory. The disk does not change. */
-  forget(removal: Removal): void;
-}
-
-export function createImageStore({ rows, maxMemoryBytes, runtime }: ImageStoreOptions): ImageStore {
+export function createImageStore({ rows, maxMemoryBytes, runtime }: ImageStoreOptions) {
   const { clock, metrics } = runtime;
   const memory = createMemoryCache<ImageInMemory>({
     maxBytes: maxMemoryBytes,
@@ -52,7 +47,7 @@ export function createImageStore({ rows, maxMemoryBytes, runtime }: ImageStoreOp
   }
 
   return {
-    async get({ key, isOriginal }) {
+    async get({ key, isOriginal }: ImageId): Promise<Buffer | undefined> {
       const kept = memory.get(key);
       if (kept !== undefined && clock.monotonic() - kept.keptAtMs < USE_RECORDED_MS) return kept.bytes;
       // Or the disk would evict the images that are used most, because they are read from memory.
@@ -61,12 +56,13 @@ export function createImageStore({ rows, maxMemoryBytes, runtime }: ImageStoreOp
       return bytes;
     },
 
-    put({ key, isOriginal }, bytes) {
+    put({ key, isOriginal }: ImageId, bytes: Buffer): void {
       const isOnDisk = rows.put({ key, share: 'images', isOriginal, content: bytes, ttlMs: UNUSED_MS });
       if (!isOnDisk || !isOriginal) keepInMemory(key, bytes);
     },
 
-    forget(removal) {
+    /** Removes images from memory. The disk does not change. */
+    forget(removal: Removal): void {
       const { matches } = createMatcher(removal);
       memory.removeWhere((key) => matches(key, undefined));
     },

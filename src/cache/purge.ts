@@ -28,28 +28,9 @@ interface PurgeOptions {
   readonly runtime: Pick<Runtime, 'health' | 'logger'>;
 }
 
-export interface Purge {
-  /**
-   * Removes everything of the first identifier that is known, and the given names: from the memory of this process, from the
-   * stores, and from this instance's disk. A load that was already running may be stored again.
-   *
-   * @returns `undefined` if nothing was stored
-   * @throws OperatorError if something may be left, and says what and why. What is in this process is removed anyway
-   */
-  purgeChannel(identifiers: readonly Identifier[]): Promise<PurgedChannel | undefined>;
-  /** Removes everything of the blocked channels. Does nothing once that has succeeded. */
-  takeDown(): Promise<void>;
-}
+export type Purge = ReturnType<typeof createPurge>;
 
-export function createPurge({
-  caches,
-  stores,
-  images,
-  blockedChannels,
-  findOwnId,
-  forget,
-  runtime,
-}: PurgeOptions): Purge {
+export function createPurge({ caches, stores, images, blockedChannels, findOwnId, forget, runtime }: PurgeOptions) {
   const { health, logger } = runtime;
   let isTakenDown = blockedChannels.length === 0;
 
@@ -94,23 +75,15 @@ export function createPurge({
     return found && 'movedTo' in found ? [found.movedTo, channelId] : [channelId];
   }
 
-  async function takeDown(): Promise<void> {
-    if (isTakenDown) return;
-    // One at a time.
-    isTakenDown = true;
-    try {
-      const entries = await remove({ channelIds: blockedChannels, keys: [] });
-      if (entries > 0) logger.info({ entries }, 'removed what was stored of blocked channels');
-      health.report('removal', null);
-    } catch (error) {
-      if (!(error instanceof OperatorError)) throw error;
-      health.report('removal', 'what is stored of blocked channels cannot be removed', error);
-      isTakenDown = false;
-    }
-  }
-
   return {
-    async purgeChannel(identifiers) {
+    /**
+     * Removes everything of the first identifier that is known, and the given names: from the memory of this process, from the
+     * stores, and from this instance's disk. A load that was already running may be stored again.
+     *
+     * @returns `undefined` if nothing was stored
+     * @throws OperatorError if something may be left, and says what and why. What is in this process is removed anyway
+     */
+    async purgeChannel(identifiers: readonly Identifier[]): Promise<PurgedChannel | undefined> {
       const found = await findChannelId(identifiers);
       const channelIds = found === undefined ? [] : await withTarget(found);
       const entries = await remove({ channelIds, keys: identifiers.map(nameKey) });
@@ -118,6 +91,20 @@ export function createPurge({
       return channelId === null && entries === 0 ? undefined : { channelId, entries };
     },
 
-    takeDown,
+    /** Removes everything of the blocked channels. Does nothing once that has succeeded. */
+    async takeDown(): Promise<void> {
+      if (isTakenDown) return;
+      // One at a time.
+      isTakenDown = true;
+      try {
+        const entries = await remove({ channelIds: blockedChannels, keys: [] });
+        if (entries > 0) logger.info({ entries }, 'removed what was stored of blocked channels');
+        health.report('removal', null);
+      } catch (error) {
+        if (!(error instanceof OperatorError)) throw error;
+        health.report('removal', 'what is stored of blocked channels cannot be removed', error);
+        isTakenDown = false;
+      }
+    },
   };
 }

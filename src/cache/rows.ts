@@ -72,28 +72,10 @@ interface RowsOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'failureLog' | 'metrics'>;
 }
 
-/** The rows of `cache.db`: values, encoded images and originals. What expires next is evicted first. */
-export interface Rows {
-  /**
-   * Returns the content, also of a row that has expired. Removes a damaged row.
-   *
-   * @param renewedMs this is a use, after which the row stays for this time. Default: it expires as before
-   */
-  get(key: string, renewedMs?: number): Buffer | undefined;
-  /** Replaces the row. Returns false if it is not stored: it is over 6 MiB or the quota, or the file cannot be written. */
-  put(row: NewRow): boolean;
-  /**
-   * Removes rows, and their bytes from the disk, in steps.
-   *
-   * @returns the number of removed rows
-   * @throws Error if some may be left
-   */
-  remove(removal: Removal): Promise<number>;
-  /** Evicts what exceeds the quotas, which may be lower than at the last start, and returns the space to the disk. */
-  shrink(): Promise<void>;
-}
+export type Rows = ReturnType<typeof createRows>;
 
-export function createRows({ file, quotas, runtime }: RowsOptions): Rows {
+/** The rows of `cache.db`: values, encoded images and originals. What expires next is evicted first. */
+export function createRows({ file, quotas, runtime }: RowsOptions) {
   const { clock, failureLog, metrics } = runtime;
   addBoundGauges(metrics, 'pennant_images_on_disk', 'images on disk', () => ({
     bytes: file.read((sql) => usedBytes(sql, 'images')) ?? 0,
@@ -122,7 +104,12 @@ export function createRows({ file, quotas, runtime }: RowsOptions): Rows {
   }
 
   return {
-    get(key, renewedMs) {
+    /**
+     * Returns the content, also of a row that has expired. Removes a damaged row.
+     *
+     * @param renewedMs this is a use, after which the row stays for this time. Default: it expires as before
+     */
+    get(key: string, renewedMs?: number): Buffer | undefined {
       // Without its content, a row is damaged.
       const select = 'SELECT * FROM rows LEFT JOIN contents USING (row) WHERE key = ?';
       const found = file.read((sql) => sql(select).get(key));
@@ -138,7 +125,8 @@ export function createRows({ file, quotas, runtime }: RowsOptions): Rows {
       return undefined;
     },
 
-    put({ key, share, isOriginal = false, content, ttlMs }) {
+    /** Replaces the row. Returns false if it is not stored: it is over 6 MiB or the quota, or the file cannot be written. */
+    put({ key, share, isOriginal = false, content, ttlMs }: NewRow): boolean {
       const size = content.length + OVERHEAD_BYTES[share];
       if (content.length > MAX_ROW_BYTES || size > quotas[share]) return false;
       const insert = `
@@ -159,7 +147,13 @@ export function createRows({ file, quotas, runtime }: RowsOptions): Rows {
       return written !== undefined;
     },
 
-    async remove(removal) {
+    /**
+     * Removes rows, and their bytes from the disk, in steps.
+     *
+     * @returns the number of removed rows
+     * @throws Error if some may be left
+     */
+    async remove(removal: Removal): Promise<number> {
       const { matchesStored } = createMatcher(removal);
       let removed = 0;
       for (let after: number | undefined = 0; after !== undefined; await setImmediate()) {
@@ -173,7 +167,8 @@ export function createRows({ file, quotas, runtime }: RowsOptions): Rows {
       return removed;
     },
 
-    async shrink() {
+    /** Evicts what exceeds the quotas, which may be lower than at the last start, and returns the space to the disk. */
+    async shrink(): Promise<void> {
       for (const share of ['values', 'images'] as const) {
         while ((file.write((sql) => makeRoom(sql, share, 0)) ?? 0) > 0) await setImmediate();
       }

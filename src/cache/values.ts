@@ -111,8 +111,6 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const GRACE_MS = 7 * DAY_MS;
-/** A stale value is returned when its reload takes longer. */
-export const SOFT_TIMEOUT_MS = 3_000;
 
 /** The cache policy of each kind of value: how long it is fresh, how long it may be served when the sources fail, its share of the memory. */
 export const CACHE_POLICY = {

@@ -1,6 +1,6 @@
-import type { Cache, Cached, Loaded, LookupOptions } from '../cache/cache.ts';
+import { type Cache, type Cached, type Loaded, type LookupOptions, SOFT_TIMEOUT_MS } from '../cache/cache.ts';
 import { channelKey, nameKey } from '../cache/keys.ts';
-import { ABSENCE, type RecordOrRedirect, SOFT_TIMEOUT_MS, type StoredRecord } from '../cache/values.ts';
+import { ABSENCE, type RecordOrRedirect, type StoredRecord } from '../cache/values.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { findHandle, type Identifier } from '../domain/identifier.ts';
@@ -23,25 +23,18 @@ export interface Lookup {
   findRecord(channelId: string): Promise<Cached<RecordOrRedirect | null> | undefined>;
 }
 
-/** Records and names from the cache, or else from the sources. */
-export interface CachedChannels {
-  /**
-   * Loads what is not fresh.
-   *
-   * @param softTimeoutMs that of all look-ups together
-   * @param newerThanMs that of the cache, for records
-   */
-  loading(softTimeoutMs: number, newerThanMs?: number): Lookup;
-  /** Finds what is cached, fresh or stale. */
-  readonly cachedOnly: Lookup;
-}
+/** As for the cache: `softTimeoutMs` for all look-ups together, `newerThanMs` for the record. */
+export type ChannelLookup = Pick<LookupOptions, 'softTimeoutMs' | 'newerThanMs'>;
+
+export type CachedChannels = ReturnType<typeof createCachedChannels>;
 
 /** After this time, a record whose About panel was lost is loaded again. */
 const INCOMPLETE_FRESH_MS = 60_000;
 /** How long a field that YouTube no longer sends keeps its last good value. */
 const LOST_FIELD_MS = 24 * 3_600_000;
 
-export function createCachedChannels(options: CachedChannelsOptions): CachedChannels {
+/** Records and names from the cache, or else from the sources. */
+export function createCachedChannels(options: CachedChannelsOptions) {
   const { sources, records, names, blockedChannels, clock } = options;
 
   async function loadRecord(
@@ -98,19 +91,20 @@ export function createCachedChannels(options: CachedChannelsOptions): CachedChan
    */
   async function keepsName(identifier: Identifier, channelId: string): Promise<boolean> {
     if (blockedChannels.has(channelId)) return false;
-    const { value, outcome } = await getRecord(channelId, { softTimeoutMs: SOFT_TIMEOUT_MS });
+    const { value, outcome } = await getRecord(channelId);
     if (outcome.kind === 'stale') throw new AppError('upstream_unavailable', 'It is not known who has this name.');
     if (value === null) return false;
     if (identifier.kind !== 'handle' || !('channel' in value)) return true;
     return findHandle(value.channel.customUrl ?? '')?.key === identifier.key;
   }
 
-  function getRecord(channelId: string, lookup: LookupOptions): Promise<Cached<RecordOrRedirect | null>> {
+  function getRecord(channelId: string, lookup?: LookupOptions): Promise<Cached<RecordOrRedirect | null>> {
     return records.get(channelKey(channelId), (previous) => loadRecord(channelId, previous), lookup);
   }
 
   return {
-    loading(softTimeoutMs, newerThanMs) {
+    /** Loads what is not fresh. */
+    loading({ softTimeoutMs = SOFT_TIMEOUT_MS, newerThanMs }: ChannelLookup): Lookup {
       const untilMs = clock.monotonic() + softTimeoutMs;
       const leftMs = () => Math.max(0, untilMs - clock.monotonic());
       return {
@@ -120,10 +114,11 @@ export function createCachedChannels(options: CachedChannelsOptions): CachedChan
       };
     },
 
+    /** Finds what is cached, fresh or stale. */
     cachedOnly: {
       findId: (identifier) => names.getCached(nameKey(identifier)),
       findRecord: (channelId) => records.getCached(channelKey(channelId)),
-    },
+    } satisfies Lookup,
   };
 }
 

@@ -59,7 +59,7 @@ describe('a channel that moved', () => {
   async function storeMoves(last: number): Promise<void> {
     for (let number = 1; number < last; number += 1) {
       getChannel = () => load(idOf(number + 1));
-      await channels.getChannel([identifierOfId(idOf(number))], undefined, Infinity);
+      await channels.getChannel([identifierOfId(idOf(number))], { newerThanMs: Infinity });
     }
   }
 

@@ -1,11 +1,10 @@
 import type { Cached } from '../cache/cache.ts';
-import { SOFT_TIMEOUT_MS } from '../cache/values.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import { type Identifier, identifierOfId } from '../domain/identifier.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
-import type { CachedChannels, Lookup } from './cached-channels.ts';
+import type { CachedChannels, ChannelLookup, Lookup } from './cached-channels.ts';
 
 export interface ChannelResponse {
   readonly channel: Channel;
@@ -37,37 +36,13 @@ const ABSENT_IN_CATALOG: NoChannel = { channel: null, outcome: { ...FROM_CATALOG
 /** Limits redirects from channel to channel, which could form a circle. */
 const MAX_MOVES = 3;
 
+export type ChannelService = ReturnType<typeof createChannelService>;
+
 /**
  * Records of channels. Each identifier is looked up in the catalog, then in the cache and the sources. If a cached name or
  * redirect leads to an ID, that is looked up in the catalog, too.
  */
-export interface ChannelService {
-  /**
-   * Finds the record of the first identifier that is a channel. The next identifier is tried only after a definite "no such
-   * channel": after a failure of YouTube it could be another channel.
-   *
-   * A cached record is at most an hour old, or stale when the sources fail or take longer than the soft timeout.
-   *
-   * @param softTimeoutMs that of all look-ups together. Default: 3 s. With 0 a stale record is returned at once, and a reload starts
-   * @param newerThanMs a record that was loaded at this time or before is loaded again
-   * @throws AppError `channel_blocked`, or why the sources could not tell
-   */
-  findChannel(identifiers: readonly Identifier[], softTimeoutMs?: number, newerThanMs?: number): Promise<ChannelResult>;
-  /** Finds the same record. @throws AppError also `channel_not_found` */
-  getChannel(
-    identifiers: readonly Identifier[],
-    softTimeoutMs?: number,
-    newerThanMs?: number,
-  ): Promise<ChannelResponse>;
-  /**
-   * Returns the record of the catalog or the cached record, fresh or stale, and loads nothing.
-   *
-   * @throws AppError `channel_not_found` if that is what is cached or nothing can be loaded, `channel_blocked`
-   */
-  getCachedChannel(identifier: Identifier): Promise<ChannelResponse | undefined>;
-}
-
-export function createChannelService(options: ChannelServiceOptions): ChannelService {
+export function createChannelService(options: ChannelServiceOptions) {
   const { catalog, cached, blockedChannels } = options;
 
   async function findOwn(identifier: Identifier): Promise<ChannelResult | undefined> {
@@ -110,25 +85,38 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     throw new AppError('channel_blocked', 'This channel is not available here: the operator has taken it down.');
   }
 
-  const findChannel: ChannelService['findChannel'] = async (
-    identifiers,
-    softTimeoutMs = SOFT_TIMEOUT_MS,
-    newerThanMs,
-  ) => {
-    const lookup = cached?.loading(softTimeoutMs, newerThanMs);
+  /**
+   * Finds the record of the first identifier that is a channel. The next identifier is tried only after a definite "no such
+   * channel": after a failure of YouTube it could be another channel.
+   *
+   * A cached record is at most an hour old, or stale when the sources fail or take longer than the soft timeout.
+   *
+   * @throws AppError `channel_blocked`, or why the sources could not tell
+   */
+  async function findChannel(identifiers: readonly Identifier[], options: ChannelLookup = {}): Promise<ChannelResult> {
+    const lookup = cached?.loading(options);
     let found: ChannelResult | undefined;
     for (const identifier of identifiers) {
       found = await find(identifier, lookup);
       if (found?.channel !== null) break;
     }
     return found ?? ABSENT_IN_CATALOG;
-  };
+  }
 
   return {
     findChannel,
-    getChannel: async (identifiers, ...lookup) => channelOf(identifiers, await findChannel(identifiers, ...lookup)),
 
-    async getCachedChannel(identifier) {
+    /** Finds the same record. @throws AppError also `channel_not_found` */
+    async getChannel(identifiers: readonly Identifier[], options?: ChannelLookup): Promise<ChannelResponse> {
+      return channelOf(identifiers, await findChannel(identifiers, options));
+    },
+
+    /**
+     * Returns the record of the catalog or the cached record, fresh or stale, and loads nothing.
+     *
+     * @throws AppError `channel_not_found` if that is what is cached or nothing can be loaded, `channel_blocked`
+     */
+    async getCachedChannel(identifier: Identifier): Promise<ChannelResponse | undefined> {
       const found = await find(identifier, cached?.cachedOnly);
       return found && channelOf([identifier], found);
     },

@@ -1,6 +1,5 @@
 import type { Cache } from '../cache/cache.ts';
 import { searchKey, searchText } from '../cache/keys.ts';
-import { SOFT_TIMEOUT_MS } from '../cache/values.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { hitOf, type SearchHit } from '../domain/channel.ts';
 import { AppError, clearestError, errorCodeOf, valueOrError } from '../domain/errors.ts';
@@ -32,15 +31,7 @@ interface SearchResponse {
   readonly outcome: CacheOutcome;
 }
 
-export interface SearchService {
-  /**
-   * Returns the channels that match the query, best first: the channel that it names, those of the catalog, and those of the
-   * sources, whose list is cached. No channel twice.
-   *
-   * @throws AppError `upstream_*` when nothing was found, and a source gave no usable response
-   */
-  search(query: string, limit: number): Promise<SearchResponse>;
-}
+export type SearchService = ReturnType<typeof createSearchService>;
 
 /** The maximum `limit` of a request, and the page size for sources that support one. */
 const MAX_HITS = 20;
@@ -61,7 +52,7 @@ interface Found {
 
 const NOTHING: Found = { hits: [] };
 
-export function createSearchService(options: SearchServiceOptions): SearchService {
+export function createSearchService(options: SearchServiceOptions) {
   const { catalog, sources, channels, blockedChannels, cache, clock } = options;
 
   function withoutBlocked(hits: readonly SearchHit[]): readonly SearchHit[] {
@@ -72,7 +63,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   async function findNamed(identifiers: readonly Identifier[]): Promise<Found> {
     if (identifiers.length === 0) return NOTHING;
     try {
-      const { channel, outcome } = await channels.findChannel(identifiers, 0);
+      const { channel, outcome } = await channels.findChannel(identifiers, { softTimeoutMs: 0 });
       return channel === null ? NOTHING : { hits: [hitOf(channel)], outcome };
     } catch (error) {
       if (errorCodeOf(error) === 'channel_blocked') return NOTHING;
@@ -84,7 +75,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   async function findLive(query: string): Promise<Found> {
     if (sources === undefined) return NOTHING;
     const load = async () => ({ value: withoutBlocked(await sources.search(query, MAX_HITS)) });
-    const { value, outcome } = await cache.get(searchKey(query), load, { softTimeoutMs: SOFT_TIMEOUT_MS });
+    const { value, outcome } = await cache.get(searchKey(query), load);
     return { hits: value, outcome };
   }
 
@@ -95,7 +86,13 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   }
 
   return {
-    async search(q, limit) {
+    /**
+     * Returns the channels that match the query, best first: the channel that it names, those of the catalog, and those of the
+     * sources, whose list is cached. No channel twice.
+     *
+     * @throws AppError `upstream_*` when nothing was found, and a source gave no usable response
+     */
+    async search(q: string, limit: number): Promise<SearchResponse> {
       const text = searchText(q);
       const identifiers = identifiersIn(text);
       // The address around a name would find other channels.

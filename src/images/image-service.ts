@@ -1,6 +1,6 @@
 import type { ImageStore } from '../cache/image-store.ts';
 import { fingerprint } from '../cache/keys.ts';
-import { type OriginalInfo, SOFT_TIMEOUT_MS } from '../cache/values.ts';
+import type { OriginalInfo } from '../cache/values.ts';
 import type { ChannelResponse, ChannelService } from '../channels/channels.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
@@ -141,7 +141,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     const failure = found instanceof AppError ? found : found.failure;
     if (failure instanceof ImageGone) {
       const { channelId } = record.channel;
-      const current = await channels.getChannel([identifierOfId(channelId)], SOFT_TIMEOUT_MS, record.loadedAtMs);
+      const current = await channels.getChannel([identifierOfId(channelId)], { newerThanMs: record.loadedAtMs });
       if (current.channel[kind]?.key !== record.channel[kind]?.key) return findNamed(current, kind);
       if (found === failure && current.outcome.kind === 'stale') throw unknownImage(failure);
     }
@@ -154,7 +154,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
       const { identifiers, variant } = request;
       const { kind } = variantRow(variant);
       // A stale record most often names the current image, so no image waits for its reload.
-      const record = await channels.getChannel(identifiers, 0);
+      const record = await channels.getChannel(identifiers, { softTimeoutMs: 0 });
       const original = await logged(record.channel.channelId, findOriginal(record, kind));
       const { channelId, value, outcome } = original;
       const options = resolveRequest(request, value);

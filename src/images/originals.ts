@@ -1,7 +1,7 @@
 import type { Cache, Cached, Loaded } from '../cache/cache.ts';
 import type { ImageId, ImageStore } from '../cache/image-store.ts';
 import { digestOf, originalKey } from '../cache/keys.ts';
-import { type OriginalInfo, SOFT_TIMEOUT_MS } from '../cache/values.ts';
+import type { OriginalInfo } from '../cache/values.ts';
 import type { CatalogImage, OriginalRef } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import type { ImageKind } from '../domain/variants.ts';
@@ -155,7 +155,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
         const turn = { client: currentClient(), signal: NEVER_ABORTED, maxWaiting: MAX_WAITING_LOADS };
         return { value: await loads.run(turn, () => load(channelId, ref, previous)), version };
       }
-      const found = await cache.get(key, loadInTurn, { softTimeoutMs: SOFT_TIMEOUT_MS, version });
+      const found = await cache.get(key, loadInTurn, { version });
 
       async function read(): Promise<Buffer> {
         try {

@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache';
 import { AppError, type ErrorCode, isKeyFailure, isUpstreamFailure } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
 import { compactCopy } from './memory-cache.ts';
-import type { BoundedStats } from './metrics.ts';
 
 /** How long the failure of one key is remembered, if it does not say so itself. */
 const KEY_FAILURE_MS = 15_000;
@@ -21,22 +20,7 @@ const ENTRY_OVERHEAD_BYTES = 250;
  * Remembers failures of keys, in memory only, to avoid calls that would fail again. A purge forgets them, because it may have
  * fixed any of them.
  */
-interface FailedKeys {
-  /**
-   * Runs the work, unless a failure of the key is remembered. Remembers a failure for its `validForMs`; by default for
-   * `KEY_FAILURE_MS`, or for its `retryAfterMs` if that is shorter.
-   *
-   * @param retryMs how long any failure of upstream is remembered. Default: only those that concern the key (see `isKeyFailure`)
-   * @throws the failure of the work, or the remembered one, with a `retryAfterMs`
-   */
-  run<T>(key: string, work: () => Promise<T>, retryMs?: number): Promise<T>;
-  /** Whether a failure of the key is remembered. */
-  has(key: string): boolean;
-  forget(): void;
-  stats(): BoundedStats;
-}
-
-export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKeys {
+export function createFailedKeys({ clock }: { readonly clock: Clock }) {
   const failures = new LRUCache<string, Failure>({
     maxSize: MAX_BYTES,
     sizeCalculation: ({ message }, key) => ENTRY_OVERHEAD_BYTES + 2 * (key.length + message.length),
@@ -55,7 +39,14 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKe
   }
 
   return {
-    async run(key, work, retryMs) {
+    /**
+     * Runs the work, unless a failure of the key is remembered. Remembers a failure for its `validForMs`; by default for
+     * `KEY_FAILURE_MS`, or for its `retryAfterMs` if that is shorter.
+     *
+     * @param retryMs how long any failure of upstream is remembered. Default: only those that concern the key (see `isKeyFailure`)
+     * @throws the failure of the work, or the remembered one, with a `retryAfterMs`
+     */
+    async run<T>(key: string, work: () => Promise<T>, retryMs?: number): Promise<T> {
       const known = failures.get(key);
       const leftMs = leftMsOf(known);
       if (known !== undefined && leftMs > 0) {
@@ -68,7 +59,8 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKe
         throw isRemembered ? remember(key, error, retryMs) : error;
       }
     },
-    has: (key) => leftMsOf(failures.get(key)) > 0,
+    /** Whether a failure of the key is remembered. */
+    has: (key: string) => leftMsOf(failures.get(key)) > 0,
     forget: () => failures.clear(),
     stats: () => ({ entries: failures.size, bytes: failures.calculatedSize, maxBytes: MAX_BYTES }),
   };

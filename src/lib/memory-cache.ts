@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import type { BoundedStats } from './metrics.ts';
 
 interface MemoryCacheOptions<V> {
   readonly maxBytes: number;
@@ -8,17 +7,7 @@ interface MemoryCacheOptions<V> {
 }
 
 /** An LRU cache in memory. */
-interface MemoryCache<V extends object | string> {
-  get(key: string): V | undefined;
-  set(key: string, value: V): void;
-  /** Removes the entries that the function returns true for. */
-  removeWhere(isRemoved: (key: string, value: V) => boolean): void;
-  clear(): void;
-  stats(): Required<Pick<BoundedStats, 'entries' | 'bytes' | 'maxBytes'>>;
-}
-
-export function createMemoryCache<V extends object | string>(options: MemoryCacheOptions<V>): MemoryCache<V> {
-  const { maxBytes, sizeOf } = options;
+export function createMemoryCache<V extends object | string>({ maxBytes, sizeOf }: MemoryCacheOptions<V>) {
   const memory = new LRUCache<string, V>({
     // To the library, 0 means "no limit".
     maxSize: Math.max(1, Math.floor(maxBytes)),
@@ -26,9 +15,10 @@ export function createMemoryCache<V extends object | string>(options: MemoryCach
   });
 
   return {
-    get: (key) => memory.get(key),
-    set: (key, value) => void memory.set(compactCopy(key), value),
-    removeWhere(isRemoved) {
+    get: (key: string) => memory.get(key),
+    set: (key: string, value: V) => void memory.set(compactCopy(key), value),
+    /** Removes the entries that the function returns true for. */
+    removeWhere(isRemoved: (key: string, value: V) => boolean): void {
       for (const [key, value] of memory.entries()) if (isRemoved(key, value)) memory.delete(key);
     },
     clear: () => memory.clear(),

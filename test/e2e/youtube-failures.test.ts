@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { SOFT_TIMEOUT_MS } from '../../src/cache/values.ts';
+import { SOFT_TIMEOUT_MS } from '../../src/cache/cache.ts';
 import { PROBLEMS } from '../../src/http/response/problems.ts';
 import { DOWNLOAD_MS } from '../../src/images/download.ts';
 import { UPSTREAM_CALL_MS } from '../../src/sources/source.ts';

@@ -22,7 +22,7 @@ import { IDENTIFIER, parseBareIdentifier } from './channels.ts';
 /** A count of a channel: as JSON for an endpoint badge of shields.io, and as the badge's image. */
 export function badgeRoutes(channels: ChannelService): Endpoint[] {
   async function load(identifiers: readonly Identifier[], metric: BadgeMetric) {
-    const { channel, outcome } = await channels.getChannel(identifiers, SOFT_TIMEOUT_MS);
+    const { channel, outcome } = await channels.getChannel(identifiers, { softTimeoutMs: SOFT_TIMEOUT_MS });
     return { channel, badge: badgeOf(channel, metric), outcome, cacheMs: Math.max(MIN_CACHE_MS, keptForMs(outcome)) };
   }
 

@@ -11,14 +11,12 @@ import { channelBatchRoute } from '../http/routes/channel-batches.ts';
 import { imageRoutes } from '../http/routes/channel-images.ts';
 import { channelRoutes, searchRoute } from '../http/routes/channels.ts';
 import { withDocuments } from '../http/routes/documents.ts';
-import type { PublicListener } from '../http/server.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import { createImageService } from '../images/image-service.ts';
 import { createOriginals } from '../images/originals.ts';
 import { startBackgroundWork } from '../lib/background-work.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import type { Listener } from '../lib/http/listener.ts';
 import { createResponseWriter } from '../lib/http/response-writer.ts';
 import type { Logger } from '../lib/logger.ts';
 import { addBuildInfo, addProcessGauges } from '../lib/process-gauges.ts';
@@ -40,19 +38,7 @@ export interface AppOverrides {
   readonly downloader?: Downloader;
 }
 
-export interface App {
-  /** Not listening yet. */
-  readonly http: PublicListener;
-  /** The private listener, not listening yet. */
-  readonly console: Listener;
-  /** Starts an encoder process before the first image needs it. */
-  readonly warmUp: Encoder['warmUp'];
-  /**
-   * Finishes accepted requests, then stores pending values. From its call on `/readyz` responds with 503, so that a load
-   * balancer sends requests elsewhere. The private listener closes last.
-   */
-  close(): Promise<void>;
-}
+export type App = Awaited<ReturnType<typeof buildApp>>;
 
 interface BuildOptions extends AppOverrides {
   readonly logger: Logger;
@@ -67,7 +53,7 @@ export const STOP_MS = 9_000;
 const FINISH_MS = 8_000;
 
 /** Builds the whole service from the settings. @throws CatalogUnusableError */
-export async function buildApp(config: Config, options: BuildOptions): Promise<App> {
+export async function buildApp(config: Config, options: BuildOptions) {
   const { logger, version, settings = [], clock = systemClock, sources, downloader } = options;
   const runtime = createRuntime({ clock, logger });
   const { metrics, failureLog } = runtime;
@@ -150,10 +136,17 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
 
   void purge.takeDown();
   return {
+    /** Not listening yet. */
     http,
+    /** The private listener, not listening yet. */
     console: privateListener,
+    /** Starts an encoder process before the first image needs it. */
     warmUp: encoder.warmUp,
-    async close() {
+    /**
+     * Finishes accepted requests, then stores pending values. From its call on `/readyz` responds with 503, so that a load
+     * balancer sends requests elsewhere. The private listener closes last.
+     */
+    async close(): Promise<void> {
       stopBackgroundWork();
       // In the last second, requests that still wait for an encoder get a 503. A connection that is cut gets no response.
       await http.finish(FINISH_MS, () => void encoder.close());

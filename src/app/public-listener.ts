@@ -37,7 +37,7 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
   const { baseUrls, contact, rateLimit: defaultLimit, accessLog: logsAll } = config;
   const { logger, metrics } = runtime;
   const limiter = openRateLimiter(runtime, redis);
-  const clients = createClientIdentification({
+  const identify = createClientIdentification({
     trustedProxies: config.trustProxy,
     ipv6PrefixBits: config.rateLimitIpv6Prefix,
     defaultLimit,
@@ -50,11 +50,11 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
     },
   });
   const openConnections = createClientConnections(runtime);
-  const connections = createConnections(clients, openConnections, defaultLimit);
+  const connections = createConnections(identify, openConnections, defaultLimit);
   const http = createPublicListener({
     runtime,
     endpoints,
-    clients,
+    identify,
     baseUrls,
     connections,
     rateLimit: createRateLimitStep(limiter, contact),

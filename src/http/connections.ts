@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { OpenConnections } from '../lib/http/open-connections.ts';
 import type { ClientLimit, RateLimit } from '../rate-limit/limiter.ts';
-import type { ClientIdentification } from './request/client-identification.ts';
+import type { IdentifyClient } from './request/client-identification.ts';
 import type { PublicResponse, RequestContext } from './request/context.ts';
 import { type Connection, createSliceReader } from './slices.ts';
 
@@ -26,11 +26,7 @@ export type Connections = ReturnType<typeof createConnections>;
  * A client's bytes are parsed in slices, and a slice waits until the requests before it have their responses. A trusted
  * proxy's bytes are parsed as they arrive, because slices would make a cached response a tenth slower.
  */
-export function createConnections(
-  clients: ClientIdentification,
-  openConnections: OpenConnections,
-  defaultLimit: RateLimit,
-) {
+export function createConnections(identify: IdentifyClient, openConnections: OpenConnections, defaultLimit: RateLimit) {
   const connections = new WeakMap<Socket, Connection>();
   const readSlices = createSliceReader(openConnections);
 
@@ -54,7 +50,7 @@ export function createConnections(
   return {
     /** For the event `connection`. */
     open(socket: Socket) {
-      const { key, network, limit, isOfProxy } = clients.identify(socket, undefined);
+      const { key, network, limit, isOfProxy } = identify(socket, undefined);
       // The requests of a trusted proxy come from different clients, and it does not pipeline them.
       if (isOfProxy) return openConnections.add(socket, undefined);
       openConnections.add(socket, { key, network, maxConnections: maxConnectionsOf(limit, defaultLimit) });

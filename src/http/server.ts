@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import type { AppError } from '../domain/errors.ts';
-import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
+import { createListener, createServer } from '../lib/http/listener.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { Connections } from './connections.ts';
 import { createEndpointStep, createPipeline } from './pipeline.ts';
 import { validate } from './request/admission.ts';
-import { type ClientIdentification, OPERATOR_CLIENTS } from './request/client-identification.ts';
+import { type IdentifyClient, OPERATOR } from './request/client-identification.ts';
 import { createContextFactory, type Endpoint, type ResponseStep, type Step } from './request/context.ts';
 import { createClientErrors } from './response/client-errors.ts';
 import type { MicroCache } from './response/micro-cache.ts';
@@ -17,7 +17,7 @@ interface PublicListenerOptions {
   readonly runtime: Pick<Runtime, 'clock'>;
   /** Every path that is served. */
   readonly endpoints: readonly Endpoint[];
-  readonly clients: ClientIdentification;
+  readonly identify: IdentifyClient;
   /** The operator's base URLs. If there are none, each request's own origin is used. */
   readonly baseUrls: readonly string[];
   readonly connections: Connections;
@@ -40,17 +40,11 @@ const SERVER_OPTIONS: ServerOptions = {
   requireHostHeader: false,
 };
 
-export interface PublicListener extends Listener {
-  /**
-   * Responds to a request of the operator from the private listener. It has no rate limit, but waits its turn in the
-   * round robin. Its target is an absolute URL, whose origin chooses the base of the URLs in the response.
-   */
-  readonly respondToOperator: (request: IncomingMessage, response: ServerResponse) => void;
-}
+export type PublicListener = ReturnType<typeof createPublicListener>;
 
 /** The public listener. Every response is an image or JSON, whatever the request is. */
-export function createPublicListener(options: PublicListenerOptions): PublicListener {
-  const { runtime, endpoints, clients, baseUrls, connections, rateLimit, microCache, responseWriter, reporter } =
+export function createPublicListener(options: PublicListenerOptions) {
+  const { runtime, endpoints, identify, baseUrls, connections, rateLimit, microCache, responseWriter, reporter } =
     options;
   const { clock } = runtime;
   const lifetime = { isClosing: false };
@@ -66,7 +60,8 @@ export function createPublicListener(options: PublicListenerOptions): PublicList
 
   /** @param fault why the bytes did not become a request */
   function respondToClient(request: IncomingMessage, response: ServerResponse, fault?: AppError): void {
-    run(createContext(clients, request, response, fault));
+    const client = identify(request.socket, request.headers['x-forwarded-for']);
+    run(createContext(client, request, response, fault));
   }
 
   const { onParserError, onConnect } = createClientErrors(connections, respondToClient);
@@ -75,6 +70,12 @@ export function createPublicListener(options: PublicListenerOptions): PublicList
   server.on('clientError', onParserError).on('connect', onConnect).on('checkExpectation', onRequest);
   return {
     ...createListener({ server, connections, lifetime }),
-    respondToOperator: (request, response) => run(createContext(OPERATOR_CLIENTS, request, response)),
+    /**
+     * Responds to a request of the operator from the private listener. It has no rate limit, but waits its turn in the round
+     * robin. Its target is an absolute URL, whose origin chooses the base of the URLs in the response.
+     */
+    respondToOperator(request: IncomingMessage, response: ServerResponse): void {
+      run(createContext(OPERATOR, request, response));
+    },
   };
 }

@@ -9,19 +9,19 @@ const overrides = (...items: readonly string[]) =>
 const DEFAULT_LIMIT = { requests: 10, windowMs: 30_000 };
 const LIMITS = { defaultLimit: DEFAULT_LIMIT, limitOverrides: [] };
 const PROXY = '10.0.0.1';
-const clients = createClientIdentification({
+const identifyClient = createClientIdentification({
   trustedProxies: parseConfig({ TRUST_PROXY: '10.0.0.0/8,127.0.0.1/32,2001:db8:ffff::/48' }).trustProxy,
   ipv6PrefixBits: 64,
   ...LIMITS,
 });
 
 function addressBehindProxy(forwardedFor: string | string[] | undefined): string {
-  return clients.identify({ remoteAddress: PROXY }, forwardedFor).address;
+  return identifyClient({ remoteAddress: PROXY }, forwardedFor).address;
 }
 
 describe('the client of a connection that is not from a trusted proxy', () => {
   it('is the peer of the connection, whatever X-Forwarded-For contains', () => {
-    expect(clients.identify({ remoteAddress: '203.0.113.7' }, '198.51.100.1')).toMatchObject({
+    expect(identifyClient({ remoteAddress: '203.0.113.7' }, '198.51.100.1')).toMatchObject({
       address: '203.0.113.7',
     });
   });
@@ -35,7 +35,7 @@ describe('the client of a connection that is not from a trusted proxy', () => {
     ['fe80::1%eth0', 'fe80::1', 'fe80::/64'],
     ['', '', ''],
   ])('%s has the address %s and counts as %s', (socketAddress, address, key) => {
-    expect(clients.identify({ remoteAddress: socketAddress }, undefined)).toMatchObject({ address, key });
+    expect(identifyClient({ remoteAddress: socketAddress }, undefined)).toMatchObject({ address, key });
   });
 });
 
@@ -95,11 +95,11 @@ describe('the network of a client', () => {
     ['2001:db8:17:ffff::1', '2001:db8:17::/48'],
     ['unix:', 'unix:'],
   ])('%s is in %s', (address, network) => {
-    expect(clients.identify({ remoteAddress: address }, undefined).network).toBe(network);
+    expect(identifyClient({ remoteAddress: address }, undefined).network).toBe(network);
   });
 
   it('is the client itself if the client is a wider network, or has an override', () => {
-    const { identify } = createClientIdentification({
+    const identify = createClientIdentification({
       trustedProxies: [],
       ipv6PrefixBits: 32,
       defaultLimit: DEFAULT_LIMIT,
@@ -113,7 +113,7 @@ describe('the network of a client', () => {
 });
 
 describe('the limit of a client', () => {
-  const { identify } = createClientIdentification({
+  const identify = createClientIdentification({
     trustedProxies: [],
     ipv6PrefixBits: 64,
     defaultLimit: DEFAULT_LIMIT,

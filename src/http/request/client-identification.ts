@@ -10,16 +10,12 @@ import {
 } from '../../lib/ip-addresses.ts';
 import type { ClientLimit, RateLimit } from '../../rate-limit/limiter.ts';
 
-/** Which client a request counts for. */
-export interface ClientIdentification {
-  /**
-   * The client behind a request: the socket's address, unless that is a trusted proxy. Then all lines of
-   * `X-Forwarded-For` are read as one and walked from the right: the first address that is not trusted; at an invalid
-   * entry or the end, the last trusted one. An empty entry is invalid too: if it were skipped, the author of the
-   * text to its left could choose the address.
-   */
-  identify(socket: Peer, forwardedFor: string | readonly string[] | undefined): Client;
-}
+/**
+ * The client behind a request: the socket's address, unless that is a trusted proxy. Then all lines of `X-Forwarded-For` are
+ * read as one and walked from the right: the first address that is not trusted; at an invalid entry or the end, the last
+ * trusted one. An empty entry is invalid too: if it were skipped, the author of the text to its left could choose the address.
+ */
+export type IdentifyClient = (socket: Peer, forwardedFor: string | readonly string[] | undefined) => Client;
 
 type Peer = Pick<Socket, 'remoteAddress'>;
 
@@ -55,7 +51,7 @@ interface Hop extends Omit<Client, 'isOfProxy'> {
   readonly isTrusted: boolean;
 }
 
-export function createClientIdentification(options: ClientIdentificationOptions): ClientIdentification {
+export function createClientIdentification(options: ClientIdentificationOptions): IdentifyClient {
   const { trustedProxies, ipv6PrefixBits, defaultLimit, limitOverrides, onUntrustedProxy } = options;
   const findProxy = createNetworkTable(trustedProxies.map((network) => [network, true] as const));
   const findLimit = createNetworkTable(limitOverrides.map(({ range, limit }) => [range, limit] as const));
@@ -83,36 +79,33 @@ export function createClientIdentification(options: ClientIdentificationOptions)
     return peer;
   }
 
-  return {
-    identify(socket, forwardedFor) {
-      const peer = readPeer(socket);
-      if (forwardedFor !== undefined && !peer.isTrusted && !hasReportedProxy && isPrivateAddress(peer.address)) {
-        hasReportedProxy = true;
-        onUntrustedProxy?.(peer.address);
-      }
-      const list = typeof forwardedFor === 'string' ? forwardedFor : (forwardedFor?.join(',') ?? '');
-      let client = peer;
-      for (let end = list.length; end >= 0 && client.isTrusted; ) {
-        const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1);
-        const entry = list.slice(comma + 1, end).trim();
-        const hop = readHop(entry) ?? readHop(hostOf(entry));
-        if (hop === undefined) break;
-        client = hop;
-        end = comma;
-      }
-      return { ...client, isOfProxy: peer.isTrusted };
-    },
+  return (socket, forwardedFor) => {
+    const peer = readPeer(socket);
+    if (forwardedFor !== undefined && !peer.isTrusted && !hasReportedProxy && isPrivateAddress(peer.address)) {
+      hasReportedProxy = true;
+      onUntrustedProxy?.(peer.address);
+    }
+    const list = typeof forwardedFor === 'string' ? forwardedFor : (forwardedFor?.join(',') ?? '');
+    let client = peer;
+    for (let end = list.length; end >= 0 && client.isTrusted; ) {
+      const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1);
+      const entry = list.slice(comma + 1, end).trim();
+      const hop = readHop(entry) ?? readHop(hostOf(entry));
+      if (hop === undefined) break;
+      client = hop;
+      end = comma;
+    }
+    return { ...client, isOfProxy: peer.isTrusted };
   };
 }
 
-const OPERATOR = { key: 'operator', network: 'operator', limit: 'unlimited', isOfProxy: false } as const;
-
-/**
- * For the requests of the playground on the private listener: one client without a limit, which takes turns with all
- * others.
- */
-export const OPERATOR_CLIENTS: ClientIdentification = {
-  identify: ({ remoteAddress: address = 'unknown' }) => ({ address, ...OPERATOR }),
+/** The client of the playground on the private listener: without a limit, but it takes turns with all others. */
+export const OPERATOR: Client = {
+  address: 'operator',
+  key: 'operator',
+  network: 'operator',
+  limit: 'unlimited',
+  isOfProxy: false,
 };
 
 const HOST_WITH_PORT = /^(?:\[([^[\]]*)\]|([\d.]+))(?::\d{1,5})?$/;

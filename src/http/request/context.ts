@@ -7,7 +7,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { ResponseName } from '../openapi/responses.ts';
-import type { Client, ClientIdentification } from './client-identification.ts';
+import type { Client } from './client-identification.ts';
 import type { Parameters, Values } from './parameters.ts';
 import { createBaseFinder, MAX_URL_BYTES, parseTarget, type RequestTarget } from './target.ts';
 
@@ -136,16 +136,10 @@ export function createContextFactory(clock: Clock, baseUrls: readonly string[], 
   for (const endpoint of endpoints) router.on('GET', endpoint.url, () => undefined, endpoint);
   const findBase = createBaseFinder(baseUrls);
 
-  return (
-    clients: ClientIdentification,
-    request: IncomingMessage,
-    response: ServerResponse,
-    fault?: AppError,
-  ): RequestContext => {
+  return (client: Client, request: IncomingMessage, response: ServerResponse, fault?: AppError): RequestContext => {
     const target = parseTarget(request.url ?? '/');
     const route = target.problem === undefined ? router.find('GET', target.path) : null;
-    const { headers, socket } = request;
-    const client = clients.identify(socket, headers['x-forwarded-for']);
+    const { headers } = request;
     const isHttps = client.isOfProxy && FIRST_IS_HTTPS.test(String(headers['x-forwarded-proto']));
     return {
       id: nextRequestId(),

@@ -23,8 +23,8 @@ replaces the line of the same channel. It then stays as it is, even if it disapp
 Exit code: 0 all were added, 1 a channel, field or image is missing, 2 invalid arguments.`,
   argumentName: 'CHANNEL',
   takesSeveral: true,
-  async run({ allArguments }, { version, env, stdout, stderr }) {
-    const wanted = allArguments.map((name) => ({ name, identifiers: requireIdentifiers(name) }));
+  async run(args, { version, env, stdout, stderr }) {
+    const wanted = args.map((name) => ({ name, identifiers: requireIdentifiers(name) }));
     const config = parseConfig(env);
     const folder = ownCatalogFolder(config);
     const isNew = !existsSync(channelFileOf(folder));

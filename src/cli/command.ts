@@ -48,16 +48,10 @@ export interface CommandContext {
   /** The environment, with the variables of the file. */
   readonly env: NodeJS.ProcessEnv;
   readonly envFile: EnvFile;
-  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
-  readonly stderr: NodeJS.WritableStream;
-}
-
-interface Given {
-  /** The first argument. It is empty if the command takes none. */
-  readonly argument: string;
-  readonly allArguments: readonly string[];
   /** Those of `Command.flags` that are given. */
   readonly flags: ReadonlySet<string>;
+  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  readonly stderr: NodeJS.WritableStream;
 }
 
 export interface Command {
@@ -70,14 +64,14 @@ export interface Command {
   /** Options without a value, besides `--help`. */
   readonly flags?: readonly string[];
   /** Returns false if something could not be done; stderr says what. */
-  run(given: Given, context: CommandContext): Promise<boolean>;
+  run(args: readonly string[], context: CommandContext): Promise<boolean>;
 }
 
 /** Adds the variables of `.env` to the environment, and runs the command. @returns the exit code */
 export async function runCommand(
   command: Command,
   args: readonly string[],
-  context: Omit<CommandContext, 'envFile'>,
+  context: Omit<CommandContext, 'envFile' | 'flags'>,
 ): Promise<number> {
   const { stdout, stderr } = context;
   try {
@@ -87,8 +81,8 @@ export async function runCommand(
       return EXIT.done;
     }
     const envFile = loadEnvFile(context.env, values['env-file']);
-    const given = { argument: positionals[0] ?? '', allArguments: positionals, flags: new Set(Object.keys(values)) };
-    return (await command.run(given, { ...context, envFile })) ? EXIT.done : EXIT.failed;
+    const flags = new Set(Object.keys(values));
+    return (await command.run(positionals, { ...context, envFile, flags })) ? EXIT.done : EXIT.failed;
   } catch (error) {
     if (!(error instanceof OperatorError || isSystemError(error))) throw error;
     for (const line of error.message.split('\n')) stderr.write(`${printable(line, MAX_ADVICE_CHARACTERS)}\n`);

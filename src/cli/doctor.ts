@@ -25,7 +25,7 @@ member of YouTube's responses that have it. Choose a channel that has a banner, 
 
 Exit code: 0 every field is found, 1 a field is not found or there is no record, 2 invalid arguments.`,
   argumentName: '@handle|ID|username',
-  async run({ argument }, { version, env, stdout }) {
+  async run([argument = ''], { version, env, stdout }) {
     const identifiers = requireIdentifiers(argument);
     const results = new Map<keyof Channel, FieldResult>();
     const config = parseConfig(env);

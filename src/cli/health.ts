@@ -9,7 +9,7 @@ export const healthCommand: Command = {
 CONSOLE_PORT is 0. For health checks of containers.
 
 Exit code: 0 it responds, 1 it does not, 2 invalid arguments.`,
-  async run(_given, { env, stderr }) {
+  async run(_args, { env, stderr }) {
     const { host, port, consoleHost, consolePort } = parseConfig(env);
     const url = consolePort === 0 ? `${originOf(host, port)}/` : `${originOf(consoleHost, consolePort)}/healthz`;
     try {

@@ -15,7 +15,7 @@ The service is asked through its private listener (CONSOLE_HOST, CONSOLE_PORT).
 Exit code: 0 nothing is left, 1 nothing is stored under that name or not all could be removed, 2 invalid
 arguments.`,
   argumentName: 'ID|@handle',
-  async run({ argument }, { env, stdout }) {
+  async run([argument = ''], { env, stdout }) {
     requireIdentifiers(argument);
     const { consoleHost, consolePort } = parseConfig(env);
     if (consolePort === 0) {

@@ -19,8 +19,8 @@ set them, too.
 Exit code: 0 stopped by a signal, or the check passed; 1 the service cannot start or did not stop
 cleanly, or the check failed; 2 invalid arguments.`,
   flags: ['check'],
-  async run({ flags }, context) {
-    const { env, envFile, stdout } = context;
+  async run(_args, context) {
+    const { env, envFile, flags, stdout } = context;
     const config = parseConfig(env);
     const warnings = findWarnings(config, env);
     if (!flags.has('check')) {

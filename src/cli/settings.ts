@@ -10,7 +10,7 @@ export const settingsCommand: Command = {
 Warnings go to stderr.
 
 Exit code: 0 the settings are valid, 1 they are invalid, 2 invalid arguments.`,
-  async run(_given, { env, envFile, stdout, stderr }) {
+  async run(_args, { env, envFile, stdout, stderr }) {
     const config = parseConfig(env);
     const settings = shownSettings(env, envFile.loaded);
     const rows = settings.map(({ name, value, origin }) => [printable(name), origin, printable(value)]);

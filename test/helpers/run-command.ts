@@ -7,7 +7,7 @@ import type { EndedCommand } from './process.ts';
 export async function runInProcess(
   command: Command,
   args: readonly string[],
-  { env, ...context }: Partial<Omit<CommandContext, 'envFile'>> = {},
+  { env, ...context }: Partial<Omit<CommandContext, 'envFile' | 'flags'>> = {},
 ): Promise<EndedCommand> {
   const stdout = new PassThrough();
   const stderr = new PassThrough();

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Purge } from '../cache/purge.ts';
 import type { Examples } from '../channels/examples.ts';
+import { OperatorError } from '../domain/errors.ts';
+import { identifiersOfName } from '../domain/pasted.ts';
 import type { PublicListener } from '../http/server.ts';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import { createOpenConnections } from '../lib/http/open-connections.ts';
@@ -11,7 +13,6 @@ import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { isOwnRequest, NOT_OWN_REQUEST } from './own-requests.ts';
-import { createPurgeHandler } from './purge-route.ts';
 import {
   type PrivateHandler,
   type PrivateResponse,
@@ -82,7 +83,7 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
     ['GET /readyz', readiness],
     ['GET /metrics', async () => ({ headers: { 'content-type': metrics.contentType }, body: await metrics.metrics() })],
     ['GET /state.json', async () => ({ body: await state.read() })],
-    ['POST /purge', createPurgeHandler(purge)],
+    ['POST /purge', purgeChannel],
     ['GET /playground', () => ({ status: 302, headers: { location: 'playground/' } })],
     [
       'GET /playground/config.json',
@@ -94,6 +95,21 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
   function readiness(): PrivateResponse {
     const body = state.readiness();
     return { status: body.ready ? 200 : 503, body };
+  }
+
+  /** `channel=` is a channel ID, an @handle or the URL of a channel page. */
+  async function purgeChannel(request: IncomingMessage): Promise<PrivateResponse> {
+    if (!isOwnRequest(request)) return NOT_OWN_REQUEST;
+    const [, query] = (request.url ?? '').split('?', 2);
+    const identifiers = identifiersOfName(new URLSearchParams(query).get('channel') ?? '');
+    if (identifiers.length === 0) return problem(400, 'Name a channel ID, an @handle or a channel page’s URL.');
+    try {
+      const purged = await purge.purgeChannel(identifiers);
+      return purged === undefined ? problem(404, 'Nothing is stored under that name.') : { body: purged };
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+      return problem(503, `${error.message}.`);
+    }
   }
 
   /** The beginning of the instance's URLs in the playground. */

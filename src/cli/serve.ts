@@ -2,7 +2,6 @@ import { findWarnings } from '../config/report.ts';
 import { parseConfig } from '../config/settings.ts';
 import { printable } from '../lib/printable.ts';
 import { type Command, MAX_ADVICE_CHARACTERS } from './command.ts';
-import { describeEnvFile } from './settings.ts';
 
 const LEVEL_CHARACTERS = 8;
 
@@ -29,7 +28,7 @@ cleanly, or the check failed; 2 invalid arguments.`,
       return startService(config, warnings, context);
     }
     const { checkStart } = await import('./serve/check.ts');
-    const findings = await checkStart(config, describeEnvFile(envFile), warnings);
+    const findings = await checkStart(config, envFile.description, warnings);
     for (const { level, text } of findings)
       stdout.write(`${level.padEnd(LEVEL_CHARACTERS)} ${printable(text, MAX_ADVICE_CHARACTERS)}\n`);
     const hasErrors = findings.some(({ level }) => level === 'error');

@@ -1,4 +1,3 @@
-import type { EnvFile } from '../config/env-file.ts';
 import { findWarnings, shownSettings } from '../config/report.ts';
 import { parseConfig } from '../config/settings.ts';
 import { printable } from '../lib/printable.ts';
@@ -15,13 +14,8 @@ Exit code: 0 the settings are valid, 1 they are invalid, 2 invalid arguments.`,
     const settings = shownSettings(env, envFile.loaded);
     const rows = settings.map(({ name, value, origin }) => [printable(name), origin, printable(value)]);
     stdout.write(`${formatTable(rows)}\n`);
-    stdout.write(`\n.env: ${printable(describeEnvFile(envFile))}\n`);
+    stdout.write(`\n.env: ${printable(envFile.description)}\n`);
     for (const warning of findWarnings(config, env)) stderr.write(`warning: ${printable(warning)}\n`);
     return true;
   },
 };
-
-/** The path of the file, or a note that there is none. */
-export function describeEnvFile({ path, isThere }: EnvFile): string {
-  return isThere ? path : `there is no ${path}`;
-}

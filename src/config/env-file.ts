@@ -6,8 +6,8 @@ import { hasErrorCode } from '../lib/file-system.ts';
 
 /** What was read from `.env`. */
 export interface EnvFile {
-  readonly path: string;
-  readonly isThere: boolean;
+  /** The path of the file, or a note that there is none. */
+  readonly description: string;
   /** The variables that were not already in the environment. */
   readonly loaded: readonly string[];
 }
@@ -25,10 +25,10 @@ export function loadEnvFile(env: NodeJS.ProcessEnv, given?: string): EnvFile {
     const variables = readVariables(path);
     const loaded = Object.keys(variables).filter((name) => (env[name] ?? '').trim() === '');
     for (const name of loaded) env[name] = variables[name];
-    return { path, isThere: true, loaded };
+    return { description: path, loaded };
   } catch (error) {
     const isMissing = hasErrorCode(error, 'ENOENT');
-    if (isMissing && given === undefined) return { path, isThere: false, loaded: [] };
+    if (isMissing && given === undefined) return { description: `there is no ${path}`, loaded: [] };
     const reason = isMissing ? 'does not exist' : `cannot be used: ${(error as Error).message}`;
     throw new OperatorError(`${path} ${reason}`);
   }

@@ -44,23 +44,11 @@ export async function startService(
   reportStart(config, service, logger);
   service.warmUp();
   logger.info({ cause: await stopRequested }, 'stopping: accepted requests finish first');
-  const exitCode = await close(service, logger);
-  await withinMs(systemClock, written(stdout), LAST_LINES_MS);
-  process.exit(exitCode);
-}
-
-/** @returns the exit code, after `STOP_MS` at the latest */
-async function close(service: App, logger: Logger): Promise<number> {
   const closing = service.close().then(() => true);
-  try {
-    const isClosed = await withinMs(systemClock, closing, STOP_MS);
-    if (isClosed === undefined)
-      logger.warn('the stop took too long: what was not stored yet is loaded or encoded again');
-    return EXIT.done;
-  } catch (error) {
-    logger.error({ err: error }, 'the stop failed');
-    return EXIT.failed;
-  }
+  const isClosed = await withinMs(systemClock, closing, STOP_MS);
+  if (!isClosed) logger.warn('the stop took too long: what was not stored yet is loaded or encoded again');
+  await withinMs(systemClock, written(stdout), LAST_LINES_MS);
+  process.exit(EXIT.done);
 }
 
 /** @throws OperatorError if the address cannot be used */

@@ -4,7 +4,6 @@ import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
-import type { BoundedStats } from '../lib/metrics.ts';
 import {
   type CachePolicy,
   createEntry,
@@ -58,7 +57,6 @@ interface CacheOptions {
   readonly clock: Clock;
 }
 
-/** @param previous the former value, fresh or stale */
 type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
 
 export const SOFT_TIMEOUT_MS = 3_000;
@@ -67,6 +65,8 @@ const RETRY_MS = 60_000;
 /** After this time, a shared store decides about a value in memory: another instance may have purged or replaced it. */
 export const COMPARE_MS = 30_000;
 
+export type Cache<V> = ReturnType<typeof createCache<V>>;
+
 /**
  * The values of one kind: in memory, the least recently used evicted first, in front of a store. `README.md` explains it.
  *
@@ -74,27 +74,7 @@ export const COMPARE_MS = 30_000;
  * store has lost it. Callers wait for a load as if there were no value, and get it only if the load fails. Without the store,
  * memory is the cache.
  */
-export interface Cache<V> {
-  /**
-   * Returns the value from memory or the store, or loads it. All callers of a key share one load, which continues after they
-   * disconnect. During its grace, a stale value is returned if its reload fails or exceeds the soft timeout.
-   *
-   * @throws the failure of the load when there is no stale value to return, remembered for 15 s if it concerns the key
-   */
-  get(key: string, load: Load<V>, options?: LookupOptions): Promise<Cached<V>>;
-  /**
-   * Returns the cached value, fresh or stale, and loads none. `undefined`: nothing is known, or an unconfirmed value whose load
-   * has not failed.
-   */
-  getCached(key: string): Promise<Cached<V> | undefined>;
-  /** Stores a value. A load that began before does not replace it. */
-  put(key: string, loaded: Loaded<V>): void;
-  /** Removes values from memory, and all failures, because each of them may be over. The store does not change. */
-  forget(removal: Removal): void;
-  stats(): Readonly<Record<'memory' | 'loads' | 'failures', BoundedStats>>;
-}
-
-export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOptions): Cache<V> {
+export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOptions) {
   const memory = createMemoryCache<Entry<V>>({ maxBytes: maxMemoryBytes, sizeOf: ({ bytes }) => bytes });
   /** Bounded by the calls to YouTube that may wait. */
   const loads = new Map<string, Promise<Entry<V>>>();
@@ -226,7 +206,14 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
   }
 
   return {
-    async get(key, load, options = {}) {
+    /**
+     * Returns the value from memory or the store, or loads it. All callers of a key share one load, which continues after they
+     * disconnect. During its grace, a stale value is returned if its reload fails or exceeds the soft timeout.
+     *
+     * @param load gets the former value, fresh or stale
+     * @throws the failure of the load when there is no stale value to return, remembered for 15 s if it concerns the key
+     */
+    async get(key: string, load: Load<V>, options: LookupOptions = {}): Promise<Cached<V>> {
       const held = findInMemory(key);
       // A fresh value in memory needs neither the store nor a load.
       if (held !== undefined && !isUncertain(held) && isFresh(held, options)) return resultOf(held, HIT);
@@ -242,7 +229,11 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
       return waitFor(loading, found, { softTimeoutMs, isCollapsed: running !== undefined });
     },
 
-    async getCached(key) {
+    /**
+     * Returns the cached value, fresh or stale, and loads none. `undefined`: nothing is known, or an unconfirmed value whose load
+     * has not failed.
+     */
+    async getCached(key: string): Promise<Cached<V> | undefined> {
       const held = findInMemory(key);
       const found = held !== undefined && !isUncertain(held) ? held : await findInStore(key);
       if (found === undefined || (!isConfirmed(found) && !failures.has(key))) return undefined;
@@ -250,19 +241,19 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
       return staleOf(found) && resultOf(found, STALE);
     },
 
-    put: (key, loaded) => void keep(key, loaded, nextOrder()),
+    /** Stores a value. A load that began before does not replace it. */
+    put(key: string, loaded: Loaded<V>): void {
+      keep(key, loaded, nextOrder());
+    },
 
-    forget(removal) {
+    /** Removes values from memory, and all failures, because each of them may be over. The store does not change. */
+    forget(removal: Removal): void {
       const { matches } = createMatcher(removal);
       memory.removeWhere((key, { value }) => matches(key, value));
       failures.forget();
     },
 
-    stats: () => ({
-      memory: memory.stats(),
-      loads: { entries: loads.size },
-      failures: failures.stats(),
-    }),
+    stats: () => ({ memory: memory.stats(), loads: { entries: loads.size }, failures: failures.stats() }),
   };
 }
 

@@ -1,5 +1,4 @@
 import { getHeapStatistics } from 'node:v8';
-import { Counter } from '@prometheus-io/client';
 import { type Cache, createCache } from '../cache/cache.ts';
 import { cachePath, createCacheFile } from '../cache/cache-file.ts';
 import type { CachePolicy } from '../cache/entry.ts';
@@ -10,7 +9,7 @@ import type { Store } from '../cache/store.ts';
 import { CACHE_POLICY, type Caches, IMAGE_MEMORY_SHARE } from '../cache/values.ts';
 import type { Config } from '../config/settings.ts';
 import { withinMs } from '../lib/deadlines.ts';
-import { addBoundGauges, addGauge } from '../lib/metrics.ts';
+import { addBoundGauges, addCounter, addGauge } from '../lib/metrics.ts';
 import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 
@@ -90,16 +89,8 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
 function addRedisMetrics(redis: RedisConnection, { metrics }: Runtime): void {
   const usable = '1 while the shared Redis is used, 0 while this instance works alone.';
   addGauge(metrics, 'pennant_redis_usable', usable, () => (redis.stats().isUsable ? 1 : 0));
-  new Counter({
-    name: 'pennant_redis_trouble_total',
-    help: 'Commands to Redis that timed out, and outages of Redis.',
-    labelNames: ['kind'],
-    registers: [metrics],
-    collect() {
-      const { timeouts, outages } = redis.stats();
-      this.reset();
-      this.inc({ kind: 'timeout' }, timeouts);
-      this.inc({ kind: 'outage' }, outages);
-    },
-  });
+  const timeouts = 'Commands to Redis that timed out.';
+  addCounter(metrics, 'pennant_redis_timeouts_total', timeouts, () => redis.stats().timeouts);
+  const outages = 'Outages of Redis.';
+  addCounter(metrics, 'pennant_redis_outages_total', outages, () => redis.stats().outages);
 }

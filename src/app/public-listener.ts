@@ -52,7 +52,7 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
   const openConnections = createClientConnections(runtime);
   const connections = createConnections(identify, openConnections, defaultLimit);
   const http = createPublicListener({
-    runtime,
+    clock: runtime.clock,
     endpoints,
     identify,
     baseUrls,

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import type { AppError } from '../domain/errors.ts';
+import type { Clock } from '../lib/clock.ts';
 import { createListener, createServer } from '../lib/http/listener.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
-import type { Runtime } from '../lib/runtime.ts';
 import type { Connections } from './connections.ts';
 import { createEndpointStep, createPipeline } from './pipeline.ts';
 import { validate } from './request/admission.ts';
@@ -14,7 +14,7 @@ import { createSend } from './response/send.ts';
 import { SLICE_BYTES } from './slices.ts';
 
 interface PublicListenerOptions {
-  readonly runtime: Pick<Runtime, 'clock'>;
+  readonly clock: Clock;
   /** Every path that is served. */
   readonly endpoints: readonly Endpoint[];
   readonly identify: IdentifyClient;
@@ -44,9 +44,8 @@ export type PublicListener = ReturnType<typeof createPublicListener>;
 
 /** The public listener. Every response is an image or JSON, whatever the request is. */
 export function createPublicListener(options: PublicListenerOptions) {
-  const { runtime, endpoints, identify, baseUrls, connections, rateLimit, microCache, responseWriter, reporter } =
+  const { clock, endpoints, identify, baseUrls, connections, rateLimit, microCache, responseWriter, reporter } =
     options;
-  const { clock } = runtime;
   const lifetime = { isClosing: false };
   const respond = createEndpointStep(clock);
   const send = createSend(responseWriter, lifetime);

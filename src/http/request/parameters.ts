@@ -86,6 +86,11 @@ const BACKGROUND: Parameter<Background | undefined> = {
   },
 };
 
+function side(name: string, other: string, example: number): Parameter<number | undefined> {
+  const description = `The ${name} in pixels, at most that of the crop. Without \`${other}\`, the ratio stays.`;
+  return wholeNumber(1, MAX_SIDE_PX, description, example);
+}
+
 const NEGOTIATED_TITLES = NEGOTIATED_FORMATS.map((format) => formatRow(format).title).join(', ');
 
 export const IMAGE_QUERY = {
@@ -99,18 +104,8 @@ export const IMAGE_QUERY = {
     `The format. Default: the one of ${NEGOTIATED_TITLES} that \`Accept\` prefers, else JPEG, or PNG with transparency.`,
     'avif',
   ),
-  width: wholeNumber(
-    1,
-    MAX_SIDE_PX,
-    'The width in pixels, at most that of the crop. Without `height`, the ratio stays.',
-    640,
-  ),
-  height: wholeNumber(
-    1,
-    MAX_SIDE_PX,
-    'The height in pixels, at most that of the crop. Without `width`, the ratio stays.',
-    360,
-  ),
+  width: side('width', 'height', 640),
+  height: side('height', 'width', 360),
   fit: choiceParameter(
     FITS,
     'With both `width` and `height`: `cover` cuts the crop to their ratio, `contain` scales all of it to fit inside and ' +

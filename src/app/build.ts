@@ -97,7 +97,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
   const channelImages = createImageService({ channels, originals, encoder, images, runtime });
 
   // Listeners, background work and the stop
-  const responseWriter = createResponseWriter({ runtime });
+  const responseWriter = createResponseWriter(runtime);
   const { contact, rateLimit: defaultLimit, urlForm, negotiate: isNegotiating } = config;
   const routes = [
     ...channelRoutes({ channels, urlForm }),

@@ -1,12 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Counter } from '@prometheus-io/client';
 import { addBoundGauges } from '../metrics.ts';
 import type { Runtime } from '../runtime.ts';
-
-interface ResponseWriterOptions {
-  readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
-}
 
 /** A response that the kernel has not taken whole. */
 interface Waiting {
@@ -20,8 +15,6 @@ const RESPONSE_BYTES = 10 * 1024;
 /** A response may take this long, and a second more for each 16 KiB of its body. */
 const ALLOWED_MS = 60_000;
 const BYTES_PER_SECOND = 16 * 1024;
-/** A response was past its deadline, or was the slowest when too much waited. */
-const CLOSE_REASONS = ['deadline', 'memory'] as const;
 
 /**
  * Ends responses. Most are taken by the kernel at once. The others wait for their readers: they have a deadline, and the
@@ -37,17 +30,9 @@ export interface ResponseWriter {
   end(response: ServerResponse, body: string | Buffer | undefined, onSent?: () => void): void;
 }
 
-export function createResponseWriter({ runtime }: ResponseWriterOptions): ResponseWriter {
-  const { clock, metrics } = runtime;
+export function createResponseWriter({ clock, metrics }: Pick<Runtime, 'clock' | 'metrics'>): ResponseWriter {
   /** In the order in which they were made. */
   const waiting = new Map<ServerResponse, Waiting>();
-  const closed = new Counter({
-    name: 'pennant_slow_responses_closed_total',
-    help: 'Responses whose connection was closed because the reader was too slow: past the deadline, or slowest when too much waited.',
-    labelNames: ['reason'],
-    registers: [metrics],
-  });
-  for (const reason of CLOSE_REASONS) closed.inc({ reason }, 0);
   let bytes = 0;
 
   function watch(response: ServerResponse, body: string | Buffer | undefined): void {
@@ -55,7 +40,7 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
     const allowedMs = ALLOWED_MS + (bodyBytes / BYTES_PER_SECOND) * 1_000;
     // A slice of a larger buffer keeps all of it in memory.
     const heldBytes = RESPONSE_BYTES + (Buffer.isBuffer(body) ? body.buffer.byteLength : bodyBytes);
-    const cancelDeadline = clock.after(allowedMs, () => close(response.req.socket, 'deadline'));
+    const cancelDeadline = clock.after(allowedMs, () => close(response.req.socket));
     waiting.set(response, { heldBytes, cancelDeadline });
     bytes += heldBytes;
     // Emitted after the last byte, and when the connection closes.
@@ -71,12 +56,8 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
     entry.cancelDeadline();
   }
 
-  function close(socket: Socket, reason: (typeof CLOSE_REASONS)[number]): void {
-    for (const response of waiting.keys()) {
-      if (response.req.socket !== socket) continue;
-      closed.inc({ reason });
-      forget(response);
-    }
+  function close(socket: Socket): void {
+    for (const response of waiting.keys()) if (response.req.socket === socket) forget(response);
     // With `destroy`, the kernel would go on sending what it has.
     socket.resetAndDestroy();
   }
@@ -85,7 +66,7 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
   function closeSlowest(): void {
     for (const { req } of waiting.keys()) {
       if (bytes <= MAX_BYTES || waiting.size === 1) return;
-      close(req.socket, 'memory');
+      close(req.socket);
     }
   }
 

@@ -25,20 +25,7 @@ export interface BreakerState {
   readonly untilMs: number;
 }
 
-export interface Breaker {
-  /**
-   * Admits a call, which must be settled, or returns how long it must wait. 0: it is admitted.
-   *
-   * @param key identifies what the call asks for; two calls with the same key would get the same response
-   */
-  admit(key: string): number;
-  /**
-   * Ends an admitted call. Without a verdict it counts for nothing: its caller has left it, or it was not sent.
-   */
-  settle(key: string, verdict?: Verdict): void;
-  /** `undefined` while the breaker is closed. */
-  state(): BreakerState | undefined;
-}
+export type Breaker = ReturnType<typeof createBreaker>;
 
 /** The breaker opens when its last calls failed for this many different keys. */
 const FAILING_KEYS = 5;
@@ -56,7 +43,7 @@ const SERIES = { failing: FAILURES, unreachable: FAILURES, refused: REFUSALS, qu
  * five different keys, failed. After the open time it is half-open: all calls of the next key together are the trial, which the
  * worst of them decides. A trial that is answered closes the breaker, and one that fails opens it for twice as long.
  */
-export function createBreaker(clock: Clock): Breaker {
+export function createBreaker(clock: Clock) {
   /** The keys that failed since the last answer. */
   const failing = new Set<string>();
   /** The first key that was refused without a reason since the last answer. */
@@ -100,7 +87,12 @@ export function createBreaker(clock: Clock): Breaker {
   }
 
   return {
-    admit(key) {
+    /**
+     * Admits a call, which must be settled, or returns how long it must wait. 0: it is admitted.
+     *
+     * @param key identifies what the call asks for; two calls with the same key would get the same response
+     */
+    admit(key: string): number {
       if (opening === undefined) return 0;
       const leftMs = opening.untilMs - clock.monotonic();
       if (leftMs > 0) return leftMs;
@@ -110,7 +102,8 @@ export function createBreaker(clock: Clock): Breaker {
       return 0;
     },
 
-    settle(key, verdict) {
+    /** Ends an admitted call. Without a verdict it counts for nothing: its caller has left it, or it was not sent. */
+    settle(key: string, verdict?: Verdict): void {
       if (opening === undefined) {
         if (verdict !== undefined) count(key, verdict);
         return;
@@ -126,7 +119,8 @@ export function createBreaker(clock: Clock): Breaker {
       if (worst !== undefined) count(key, worst);
     },
 
-    state() {
+    /** `undefined` while the breaker is closed. */
+    state(): BreakerState | undefined {
       if (opening === undefined) return undefined;
       const { cause, detail, sinceMs, untilMs } = opening;
       return { cause, detail, sinceMs, untilMs: clock.now() + untilMs - clock.monotonic() };

@@ -1,23 +1,20 @@
 import type { FailureLog } from './failure-log.ts';
 import { describeFailure } from './logger.ts';
 
-/** Which components of the service cannot be used at the moment, and why. */
-export interface ComponentHealth {
-  /**
-   * A change is logged. Another reason for the same state appears in `/readyz` only.
-   *
-   * @param detail a sentence without its subject; `null`: the component works again
-   * @param error the reason, if the detail does not say it
-   */
-  report(name: string, detail: string | null, error?: unknown): void;
-  conditions(): readonly { readonly name: string; readonly detail: string }[];
-}
+export type ComponentHealth = ReturnType<typeof createComponentHealth>;
 
-export function createComponentHealth({ report: log }: Pick<FailureLog, 'report'>): ComponentHealth {
+/** Which components of the service cannot be used at the moment, and why. */
+export function createComponentHealth({ report: log }: Pick<FailureLog, 'report'>) {
   const details = new Map<string, string>();
 
   return {
-    report(name, detail, error) {
+    /**
+     * A change is logged. Another reason for the same state appears in `/readyz` only.
+     *
+     * @param detail a sentence without its subject; `null`: the component works again
+     * @param error the reason, if the detail does not say it
+     */
+    report(name: string, detail: string | null, error?: unknown): void {
       const isChange = (detail !== null) !== details.has(name);
       if (detail === null) details.delete(name);
       else details.set(name, error === undefined ? detail : `${detail} (${describeFailure(error)})`);

@@ -10,16 +10,7 @@ export interface FailureReport {
   readonly fields: object;
 }
 
-/** Log lines about failures, of which there may be thousands. */
-export interface FailureLog {
-  /**
-   * Logs the first of equal events in a minute, and counts the others, which are logged at level debug. Returns whether there is
-   * a line.
-   */
-  report(event: FailureReport): boolean;
-  /** For events that were only counted in the last minute: logs the latest with the count (`repeated`). */
-  summarize(): void;
-}
+export type FailureLog = ReturnType<typeof createFailureLog>;
 
 interface Repeats {
   loggedAtMs: number;
@@ -32,7 +23,8 @@ const INTERVAL_MS = 60_000;
 const MAX_KEYS = 200;
 const MAX_KEY_CHARACTERS = 300;
 
-export function createFailureLog({ logger, clock }: { logger: Logger; clock: Clock }): FailureLog {
+/** Log lines about failures, of which there may be thousands. */
+export function createFailureLog({ logger, clock }: { logger: Logger; clock: Clock }) {
   const known = new LRUCache<string, Repeats>({ max: MAX_KEYS });
 
   function isDue({ loggedAtMs }: Repeats): boolean {
@@ -44,7 +36,11 @@ export function createFailureLog({ logger, clock }: { logger: Logger; clock: Clo
   }
 
   return {
-    report(event) {
+    /**
+     * Logs the first of equal events in a minute, and counts the others, which are logged at level debug. Returns whether there
+     * is a line.
+     */
+    report(event: FailureReport): boolean {
       const key = event.key.slice(0, MAX_KEY_CHARACTERS);
       const repeats = known.get(key);
       if (repeats !== undefined && !isDue(repeats)) {
@@ -57,7 +53,8 @@ export function createFailureLog({ logger, clock }: { logger: Logger; clock: Clo
       write(event, repeats?.count ?? 0);
       return true;
     },
-    summarize() {
+    /** For events that were only counted in the last minute: logs the latest with the count (`repeated`). */
+    summarize(): void {
       // The latest event last, because it has the present state.
       for (const repeats of [...known.values()].toReversed()) {
         if (repeats.count === 0 || !isDue(repeats)) continue;

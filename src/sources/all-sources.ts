@@ -1,4 +1,3 @@
-import type { SearchHit } from '../domain/channel.ts';
 import {
   type AppError,
   clearestError,
@@ -11,7 +10,7 @@ import type { Identifier } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
 import { withPlainTexts } from './plain-texts.ts';
-import type { ChannelOptions, ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';
+import type { ChannelOptions, ChannelSource, LoadOptions } from './source.ts';
 
 /** One load from all sources together. It continues after the response that started it. */
 export const ALL_SOURCES_MS = 12_000;
@@ -35,18 +34,13 @@ export interface SourcesOptions {
   readonly onOutcome?: (outcome: SourceOutcome) => void;
 }
 
+export type Sources = ReturnType<typeof combineSources>;
+
 /**
  * All sources as one. Sources are tried in order, and the first one that finds the channel, or knows that there is none, wins.
  * If every source fails, the most specific failure is thrown.
  */
-export interface Sources {
-  resolve(identifier: Identifier): Promise<Resolution>;
-  getChannel(channelId: string, options?: Pick<ChannelOptions, 'known'>): Promise<LoadedChannel>;
-  /** The list of the first source that answers. */
-  search(query: string, limit: number): Promise<readonly SearchHit[]>;
-}
-
-export function combineSources({ clock, onOutcome, ...options }: SourcesOptions): Sources {
+export function combineSources({ clock, onOutcome, ...options }: SourcesOptions) {
   const sources = options.sources.map(withPlainTexts);
 
   async function callSource<T>(
@@ -89,11 +83,14 @@ export function combineSources({ clock, onOutcome, ...options }: SourcesOptions)
   }
 
   return {
-    resolve: (identifier) => tryInOrder('resolve', (source, attempt) => source.resolve(identifier, attempt)),
+    resolve: (identifier: Identifier) =>
+      tryInOrder('resolve', (source, attempt) => source.resolve(identifier, attempt)),
 
-    getChannel: (channelId, { known } = {}) =>
+    getChannel: (channelId: string, { known }: Pick<ChannelOptions, 'known'> = {}) =>
       tryInOrder('getChannel', (source, attempt) => source.getChannel(channelId, { ...attempt, known })),
 
-    search: (query, limit) => tryInOrder('search', (source, attempt) => source.search(query, limit, attempt)),
+    /** The list of the first source that answers. */
+    search: (query: string, limit: number) =>
+      tryInOrder('search', (source, attempt) => source.search(query, limit, attempt)),
   };
 }

@@ -14,27 +14,7 @@ export type Judgement<T> =
   | { readonly kind: 'answered'; readonly value: T | AppError }
   | (Omit<Verdict, 'kind'> & { readonly kind: FailureKind });
 
-/** The way to one thing that another side limits. */
-export interface Gate {
-  /**
-   * Sends a request when its turn has come, unless the breaker is open. Retries once after a connection error or a 5xx: all our
-   * calls only read.
-   *
-   * @param key identifies what is asked for, because a failure may concern only that
-   * @param judge says what a response means. Pure
-   * @param options `isBeside`: another call decides whether calls work, so only a refusal of this one counts
-   * @returns the value of an answer
-   * @throws NotSentError if the request is not sent, AppError of an answer or a failure, or `upstream_timeout` when the signal is aborted
-   */
-  request<T>(
-    request: HttpRequest,
-    key: string,
-    judge: (response: HttpResponse) => Judgement<T>,
-    options?: { readonly isBeside?: boolean },
-  ): Promise<T>;
-  /** `undefined` while calls are made. */
-  state(): BreakerState | undefined;
-}
+export type Gate = ReturnType<typeof createGate>;
 
 interface GateOptions {
   readonly clock: Clock;
@@ -69,7 +49,8 @@ const FAILURES: Record<FailureKind, readonly [code: ErrorCode, predicate: string
   quota: ['upstream_unavailable', 'has no quota left today'],
 };
 
-export function createGate({ clock, http, budget, label, onChange }: GateOptions): Gate {
+/** The way to one thing that another side limits. */
+export function createGate({ clock, http, budget, label, onChange }: GateOptions) {
   const breaker = createBreaker(clock);
 
   const sentenceOf = (kind: FailureKind) => `${label} ${FAILURES[kind][1]}.`;
@@ -104,12 +85,27 @@ export function createGate({ clock, http, budget, label, onChange }: GateOptions
   }
 
   return {
-    async request(request, key, judge, { isBeside = false } = {}) {
+    /**
+     * Sends a request when its turn has come, unless the breaker is open. Retries once after a connection error or a 5xx: all
+     * our calls only read.
+     *
+     * @param key identifies what is asked for, because a failure may concern only that
+     * @param judge says what a response means. Pure
+     * @param options `isBeside`: another call decides whether calls work, so only a refusal of this one counts
+     * @returns the value of an answer
+     * @throws NotSentError if the request is not sent, AppError of an answer or a failure, or `upstream_timeout` when the signal is aborted
+     */
+    async request<T>(
+      request: HttpRequest,
+      key: string,
+      judge: (response: HttpResponse) => Judgement<T>,
+      { isBeside = false } = {},
+    ): Promise<T> {
       // A call that will not be sent takes no turn.
       throwIfOpen(msLeft());
       await budget.take(currentClient(), request.signal);
       throwIfOpen(breaker.admit(key));
-      let judgement: ReturnType<typeof judge> | undefined;
+      let judgement: Judgement<T> | undefined;
       try {
         const result = await send(request);
         if (result instanceof AppError && isAbandoned(request.signal)) throw result;
@@ -122,6 +118,7 @@ export function createGate({ clock, http, budget, label, onChange }: GateOptions
       if (judgement.value instanceof AppError) throw judgement.value;
       return judgement.value;
     },
+    /** `undefined` while calls are made. */
     state: breaker.state,
   };
 }

@@ -21,21 +21,7 @@ const BACKLOG = 4_096;
 const LAST_RESPONSES_MS = 1_000;
 const IDLE_SWEEP_MS = 50;
 
-/** An HTTP server that listens on one address and can be stopped gracefully. */
-export interface Listener {
-  readonly server: Server;
-  isClosing(): boolean;
-  /** Resolves to the listener's URL. Rejects when the address cannot be bound. */
-  listen(address: { readonly host: string; readonly port: number }): Promise<string>;
-  /** Refuses new connections, closes idle ones and resolves when the others have closed. */
-  close(): Promise<void>;
-  /**
-   * Closes the listener when accepted requests have their responses, after `ms` at the latest.
-   *
-   * @param onLastSecond called a second before that if requests are left. They should get a response now
-   */
-  finish(ms: number, onLastSecond: () => void): Promise<void>;
-}
+export type Listener = ReturnType<typeof createListener>;
 
 interface ListenerOptions {
   readonly server: Server;
@@ -43,9 +29,11 @@ interface ListenerOptions {
   readonly lifetime?: Lifetime;
 }
 
-export function createListener({ server, connections, lifetime = { isClosing: false } }: ListenerOptions): Listener {
+/** An HTTP server that listens on one address and can be stopped gracefully. */
+export function createListener({ server, connections, lifetime = { isClosing: false } }: ListenerOptions) {
   let closed: Promise<void> | undefined;
 
+  /** Refuses new connections, closes idle ones and resolves when the others have closed. */
   function close(): Promise<void> {
     lifetime.isClosing = true;
     closed ??= new Promise((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
@@ -55,14 +43,20 @@ export function createListener({ server, connections, lifetime = { isClosing: fa
   return {
     server,
     isClosing: () => lifetime.isClosing,
-    async listen(address) {
+    /** Resolves to the listener's URL. Rejects when the address cannot be bound. */
+    async listen(address: { readonly host: string; readonly port: number }): Promise<string> {
       server.listen({ ...address, backlog: BACKLOG });
       await once(server, 'listening');
       const { address: host, family, port } = server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
     },
     close,
-    async finish(ms, onLastSecond) {
+    /**
+     * Closes the listener when accepted requests have their responses, after `ms` at the latest.
+     *
+     * @param onLastSecond called a second before that if requests are left. They should get a response now
+     */
+    async finish(ms: number, onLastSecond: () => void): Promise<void> {
       // Node closes idle connections only once, and keeps those with an incomplete request. Requests that have arrived are read before.
       const sweep = setInterval(() => setImmediate(connections.closeIdle), IDLE_SWEEP_MS);
       const cut = setTimeout(() => server.closeAllConnections(), ms);

@@ -22,22 +22,7 @@ interface OpenConnectionsOptions {
   readonly onClosed: (reason: CloseReason) => void;
 }
 
-/** The connections of a listener. Some are closed so that nobody takes the places of others. */
-export interface OpenConnections {
-  /**
-   * Adds a connection until it ends, or closes it at once if its client or its network has too many.
-   *
-   * @param owner without one, a connection only counts among all and is never closed for others
-   */
-  add(socket: Socket, owner: ConnectionOwner | undefined): void;
-  /** A request has begun, which ends with its response. Ignores connections that were not added. */
-  begin(socket: Socket, response: ServerResponse): void;
-  /** The response to the latest request of the connection. Responses end in the order of their requests. */
-  latest(socket: Socket): ServerResponse | undefined;
-  /** Closes idle connections, also those with an incomplete request, but not those with unread bytes. */
-  closeIdle(): void;
-  stats(): { readonly entries: number; readonly maxEntries: number };
-}
+export type OpenConnections = ReturnType<typeof createOpenConnections>;
 
 interface OpenConnection {
   readonly socket: Socket;
@@ -46,11 +31,13 @@ interface OpenConnection {
 }
 
 /**
+ * The connections of a listener. Some are closed so that nobody takes the places of others.
+ *
  * A connection is idle while no whole request waits for its response, and once nothing more can be written to it. When all
  * places are taken, the connection that has been idle longest, by the arrival of its latest request, makes room. If no
  * connection is idle, the new one is closed.
  */
-export function createOpenConnections(options: OpenConnectionsOptions): OpenConnections {
+export function createOpenConnections(options: OpenConnectionsOptions) {
   const { maxConnections, maxConnectionsPerNetwork, onClosed } = options;
   /** In the order of their latest requests. */
   const all = new Map<Socket, OpenConnection>();
@@ -78,7 +65,12 @@ export function createOpenConnections(options: OpenConnectionsOptions): OpenConn
   }
 
   return {
-    add(socket, owner) {
+    /**
+     * Adds a connection until it ends, or closes it at once if its client or its network has too many.
+     *
+     * @param owner without one, a connection only counts among all and is never closed for others
+     */
+    add(socket: Socket, owner: ConnectionOwner | undefined) {
       const entry: OpenConnection = { socket, owner, latest: undefined };
       all.set(socket, entry);
       socket.once('close', () => remove(entry));
@@ -90,15 +82,18 @@ export function createOpenConnections(options: OpenConnectionsOptions): OpenConn
       }
       if (all.size > maxConnections) close(findLongestIdle(entry) ?? entry, 'full');
     },
-    begin(socket, response) {
+    /** A request has begun, which ends with its response. Ignores connections that were not added. */
+    begin(socket: Socket, response: ServerResponse): void {
       const entry = all.get(socket);
       if (entry === undefined) return;
       entry.latest = response;
       all.delete(socket);
       all.set(socket, entry);
     },
-    latest: (socket) => all.get(socket)?.latest,
-    closeIdle() {
+    /** The response to the latest request of the connection. Responses end in the order of their requests. */
+    latest: (socket: Socket) => all.get(socket)?.latest,
+    /** Closes idle connections, also those with an incomplete request, but not those with unread bytes. */
+    closeIdle(): void {
       for (const [socket, entry] of all) {
         // A socket that is not writable has sent its last response, and closes by itself.
         if (isIdle(entry) && socket.readableLength === 0 && socket.writable) socket.destroy();

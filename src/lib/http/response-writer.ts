@@ -16,21 +16,14 @@ const RESPONSE_BYTES = 10 * 1024;
 const ALLOWED_MS = 60_000;
 const BYTES_PER_SECOND = 16 * 1024;
 
+export type ResponseWriter = ReturnType<typeof createResponseWriter>;
+
 /**
  * Ends responses. Most are taken by the kernel at once. The others wait for their readers: they have a deadline, and the
  * memory that they keep is bounded. A connection that misses the deadline is closed. When too much waits, the connection
  * whose response has been under way for the longest time is closed first.
  */
-export interface ResponseWriter {
-  /**
-   * Writes the body after the header fields, and ends the response.
-   *
-   * @param onSent called when the body is written, for a response that ends with its connection: the caller closes it
-   */
-  end(response: ServerResponse, body: string | Buffer | undefined, onSent?: () => void): void;
-}
-
-export function createResponseWriter({ clock, metrics }: Pick<Runtime, 'clock' | 'metrics'>): ResponseWriter {
+export function createResponseWriter({ clock, metrics }: Pick<Runtime, 'clock' | 'metrics'>) {
   /** In the order in which they were made. */
   const waiting = new Map<ServerResponse, Waiting>();
   let bytes = 0;
@@ -77,7 +70,12 @@ export function createResponseWriter({ clock, metrics }: Pick<Runtime, 'clock' |
   }));
 
   return {
-    end(response, body, onSent) {
+    /**
+     * Writes the body after the header fields, and ends the response.
+     *
+     * @param onSent called when the body is written, for a response that ends with its connection: the caller closes it
+     */
+    end(response: ServerResponse, body: string | Buffer | undefined, onSent?: () => void): void {
       // A destroyed response has emitted `close`: nothing would remove it from the list.
       if (response.destroyed) return;
       // While the response waits behind an earlier one, so may a 100 Continue. Node would write it after the header section.

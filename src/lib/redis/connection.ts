@@ -6,28 +6,7 @@ export class RedisUnavailable extends Error {
   override name = 'RedisUnavailable';
 }
 
-/**
- * A connection to Redis with short time-outs. When Redis sends nothing while a command waits, loses the connection or refuses a
- * command (full, read-only, not allowed), it is paused for a moment; then a new connection is made, and used after a small
- * write succeeds. Commands are neither queued nor sent twice.
- */
-export interface RedisConnection {
-  /**
-   * Runs a command, or several that belong together.
-   *
-   * @param timeoutMs default: 40 ms, because a command may be one of seven in a row for one response to a client
-   * @throws RedisUnavailable after the time-out, or at once while Redis is paused; the command may have been executed anyway
-   */
-  run<T>(command: (client: RedisClient) => Promise<T>, timeoutMs?: number): Promise<T>;
-  /** Since the start: `timeouts` of commands, and `outages`, when a usable Redis was paused after a failure. */
-  stats(): {
-    readonly isUsable: boolean;
-    readonly timeouts: number;
-    readonly outages: number;
-  };
-  /** Pending commands fail, so close their callers first. */
-  close(): void;
-}
+export type RedisConnection = Awaited<ReturnType<typeof createRedisConnection>>;
 
 interface RedisConnectionOptions {
   /** With user, password and database: `redis://`, `rediss://` or `unix://`. */
@@ -50,8 +29,14 @@ const PAUSE_MS = 1_000;
 const PROBE = "redis.call('SET', KEYS[1], '', 'PX', ARGV[1])";
 const PROBE_OPTIONS = { keys: ['pennant:probe'], arguments: ['1000'] };
 
-/** Resolves when the first attempt has succeeded or failed. */
-export async function createRedisConnection(options: RedisConnectionOptions): Promise<RedisConnection> {
+/**
+ * A connection to Redis with short time-outs. When Redis sends nothing while a command waits, loses the connection or refuses a
+ * command (full, read-only, not allowed), it is paused for a moment; then a new connection is made, and used after a small
+ * write succeeds. Commands are neither queued nor sent twice.
+ *
+ * Resolves when the first attempt has succeeded or failed.
+ */
+export async function createRedisConnection(options: RedisConnectionOptions) {
   const { url, onStateChange, connectTimeoutMs = CONNECT_MS, clock = systemClock } = options;
   let usable: RedisClient | undefined;
   let isClosed = false;
@@ -115,6 +100,12 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
     }
   }
 
+  /**
+   * Runs a command, or several that belong together.
+   *
+   * @param timeoutMs default: 40 ms, because a command may be one of seven in a row for one response to a client
+   * @throws RedisUnavailable after the time-out, or at once while Redis is paused; the command may have been executed anyway
+   */
   async function run<T>(command: (client: RedisClient) => Promise<T>, timeoutMs = COMMAND_MS): Promise<T> {
     const client = usable;
     if (client === undefined) throw new RedisUnavailable(reportedProblem ?? 'the connection is closed');
@@ -133,9 +124,11 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
   return {
     run,
 
+    /** Since the start: `timeouts` of commands, and `outages`, when a usable Redis was paused after a failure. */
     stats: () => ({ isUsable: usable !== undefined, timeouts, outages }),
 
-    close() {
+    /** Pending commands fail, so close their callers first. */
+    close(): void {
       isClosed = true;
       cancelTimer();
       const client = usable;

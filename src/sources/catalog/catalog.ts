@@ -22,25 +22,15 @@ interface CatalogOptions {
   readonly onStateChange: (problem: string | null) => void;
 }
 
+export type Catalog = Awaited<ReturnType<typeof openCatalog>>;
+
 /**
  * The operator's own channels: the files of a folder, in memory. When the folder changes, its channels are read again. While they
  * cannot be used, the channels that were read last are served.
+ *
+ * @throws CatalogUnusableError if the file cannot be read or a line has a mistake
  */
-export interface Catalog {
-  /** The channel; `undefined` if the catalog does not have it. */
-  find(identifier: Identifier): Promise<Channel | undefined>;
-  /** Channels that match, best first, at most `limit`. */
-  search(query: string, limit: number): Promise<readonly SearchHit[]>;
-  /** The first channels of the file. */
-  examples(count: number): Promise<readonly Channel[]>;
-  /** The bytes of an image. @throws AppError `image_not_found`, `upstream_unavailable` */
-  readImage(image: CatalogImage): Promise<Buffer>;
-  /** Ends the looking for changes. */
-  close(): void;
-}
-
-/** @throws CatalogUnusableError if the file cannot be read or a line has a mistake */
-export async function openCatalog({ folder, clock, onChange, onStateChange }: CatalogOptions): Promise<Catalog> {
+export async function openCatalog({ folder, clock, onChange, onStateChange }: CatalogOptions) {
   let seen: string | undefined = await stateOfFolder(folder);
   let channels = await readChannelFile(folder);
   let isClosed = false;
@@ -74,23 +64,28 @@ export async function openCatalog({ folder, clock, onChange, onStateChange }: Ca
   }
 
   return {
-    async find({ kind, key }) {
+    /** The channel; `undefined` if the catalog does not have it. */
+    async find({ kind, key }: Identifier): Promise<Channel | undefined> {
       const found = kind === 'custom' ? undefined : channels[kind].get(key);
       return found && channelOf(found);
     },
 
-    async search(query, limit) {
+    /** Channels that match, best first, at most `limit`. */
+    async search(query: string, limit: number): Promise<readonly SearchHit[]> {
       const found = searchChannels(channels.id.values(), query, limit);
       return Promise.all(found.map(async (channel) => hitOf(await channelOf(channel))));
     },
 
-    async examples(count) {
+    /** The first channels of the file. */
+    async examples(count: number): Promise<readonly Channel[]> {
       return Promise.all(channels.id.values().take(count).map(channelOf));
     },
 
-    readImage: (image) => readImage(folder, image),
+    /** The bytes of an image. @throws AppError `image_not_found`, `upstream_unavailable` */
+    readImage: (image: CatalogImage) => readImage(folder, image),
 
-    close() {
+    /** Ends the looking for changes. */
+    close(): void {
       isClosed = true;
       cancelLook();
     },

@@ -1,22 +1,14 @@
-/** The known name that differs in one character, or would without letter case, `_` and `-`. */
+/**
+ * The known name that is a likely spelling of this one: both are equal when each loses at most one letter. Letter case, `_` and
+ * `-` do not count.
+ */
 export function findNearName(name: string, known: Iterable<string>): string | undefined {
-  return [...known].find(
-    (candidate) => isOneEditApart(name, candidate) || isOneEditApart(lettersOf(name), lettersOf(candidate)),
-  );
+  const variants = new Set(withoutOneLetter(name));
+  return [...known].find((candidate) => withoutOneLetter(candidate).some((variant) => variants.has(variant)));
 }
 
-function lettersOf(name: string): string {
-  return name.toLowerCase().replaceAll(/[_-]/g, '');
-}
-
-/** True if the texts are equal or differ by one added, missing, changed or swapped character. */
-function isOneEditApart(a: string, b: string): boolean {
-  const shorter = Math.min(a.length, b.length);
-  let start = 0;
-  while (start < shorter && a[start] === b[start]) start += 1;
-  let end = 0;
-  while (end < shorter - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
-  const [restOfA, restOfB] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
-  if (restOfA.length <= 1 && restOfB.length <= 1) return true;
-  return restOfA.length === 2 && restOfB === `${restOfA[1]}${restOfA[0]}`;
+/** The letters of a name, and the same without each of them. */
+function withoutOneLetter(name: string): readonly string[] {
+  const letters = name.toLowerCase().replaceAll(/[_-]/g, '');
+  return [letters, ...Array.from(letters, (_, at) => letters.slice(0, at) + letters.slice(at + 1))];
 }

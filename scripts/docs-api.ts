@@ -2,7 +2,7 @@ import { ERROR_CODES } from '../src/domain/errors.ts';
 import { type Size, VARIANTS, variantRow } from '../src/domain/variants.ts';
 import { PROBLEMS } from '../src/http/response/problems.ts';
 
-/* Tables of documents, from the service's OpenAPI document, its own tables and the alert rules. */
+/* Tables and lists of documents, from the service's OpenAPI document, its own tables and the alert rules. */
 
 interface Schema {
   readonly type?: string;
@@ -44,12 +44,17 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [cells[0], `|${'---|'.repeat(head.length)}`, ...cells.slice(1)].join('\n');
 }
 
+/** A Markdown list of names, each with its sentences. */
+export function list(rows: readonly (readonly [name: string, text: string])[]): string {
+  return rows.map(([name, text]) => `- ${name}: ${text}`).join('\n');
+}
+
 export function code(text: string): string {
   return `\`${text}\``;
 }
 
 /** The paths, and the parameters that they share. A parameter of several paths is that of the first. */
-export function pathTables(paths: readonly string[], { paths: all }: OpenApi): string {
+export function pathLists(paths: readonly string[], { paths: all }: OpenApi): string {
   const operations = paths.map((path) => {
     const operation = all[path]?.get;
     if (operation === undefined) throw new Error(`There is no path ${path}.`);
@@ -59,12 +64,7 @@ export function pathTables(paths: readonly string[], { paths: all }: OpenApi): s
   for (const parameter of operations.flatMap((operation) => operation.parameters ?? [])) {
     if (!parameters.has(parameter.name) && parameter.in === 'query') parameters.set(parameter.name, parameter);
   }
-  const tables = [
-    table(
-      ['path', 'response'],
-      operations.map(({ path, summary, description }) => [code(path), `${summary}. ${description}`]),
-    ),
-  ];
+  const tables = [list(operations.map(({ path, summary, description }) => [code(path), `${summary}. ${description}`]))];
   if (parameters.size > 0) tables.push(table(['parameter', 'values', 'meaning'], [...parameters.values()].map(rowOf)));
   return tables.join('\n\n');
 }
@@ -75,13 +75,13 @@ function rowOf({ name, required, description, schema }: Parameter): string[] {
 }
 
 /** The properties of a named schema. The URLs in `bannerUrls` are the variants, which the section about images describes. */
-export function fieldTable(name: string, { components }: OpenApi): string {
+export function fieldList(name: string, { components }: OpenApi): string {
   const schema = components.schemas[name];
   if (schema === undefined) throw new Error(`There is no schema ${name}.`);
-  return `${schema.description}\n\n${table(['field', 'meaning'], fieldRows(schema, ''))}`;
+  return `${schema.description}\n\n${list(fieldRows(schema, ''))}`;
 }
 
-function fieldRows(schema: Schema, prefix: string): string[][] {
+function fieldRows(schema: Schema, prefix: string): [name: string, text: string][] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
     [code(`${prefix}${name}`), field.description ?? ''],
     ...fieldRows(field.items ?? {}, `${prefix}${name}[].`),
@@ -131,13 +131,14 @@ interface AlertRules {
   }[];
 }
 
-/** Each row has an anchor, to which the alert links. */
-export function alertTable(rules: AlertRules): string {
-  const rows = rules.groups.flatMap((group) =>
-    group.rules.map(({ alert, annotations: { description } }) => [
-      `<a id="${alert.toLowerCase()}"></a>${code(alert)}`,
-      description,
-    ]),
+/** Each alert has an anchor, to which its rule links. */
+export function alertList(rules: AlertRules): string {
+  return list(
+    rules.groups.flatMap((group) =>
+      group.rules.map(({ alert, annotations: { description } }) => [
+        `<a id="${alert.toLowerCase()}"></a>${code(alert)}`,
+        description,
+      ]),
+    ),
   );
-  return table(['alert', 'what to do'], rows);
 }

@@ -8,7 +8,7 @@ import { buildApp } from '../src/app/build.ts';
 import { fileVariable } from '../src/config/environment.ts';
 import { parseConfig, SETTINGS } from '../src/config/settings.ts';
 import { sendInProcess } from '../test/helpers/in-process.ts';
-import { alertTable, code, errorTable, fieldTable, type OpenApi, pathTables, table, variantTable } from './docs-api.ts';
+import { alertList, code, errorTable, fieldList, list, type OpenApi, pathLists, variantTable } from './docs-api.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const PART = /(<!-- npm run docs: (\S+) ?(.*) -->\n)[\s\S]*?(?=<!-- end -->)/g;
@@ -22,17 +22,17 @@ const ENV_EXAMPLE_HEAD =
  * `<!-- end -->`.
  *
  * @returns the text of each file, by its path in the project
- * @throws Error if docs/api.md has no table for a path of the service
+ * @throws Error if docs/api.md does not list a path of the service
  */
 export async function generatedDocuments(): Promise<ReadonlyMap<string, string>> {
   const openApi = await readOpenApi();
   const parts: Readonly<Record<string, (words: readonly string[]) => string>> = {
-    paths: (paths) => pathTables(paths, openApi),
-    fields: ([schema = '']) => fieldTable(schema, openApi),
+    paths: (paths) => pathLists(paths, openApi),
+    fields: ([schema = '']) => fieldList(schema, openApi),
     errors: errorTable,
-    settings: settingsTable,
+    settings: settingsList,
     variants: variantTable,
-    alerts: () => alertTable(parse(readFileSync(join(ROOT, 'deploy/alerts.yaml'), 'utf8'))),
+    alerts: () => alertList(parse(readFileSync(join(ROOT, 'deploy/alerts.yaml'), 'utf8'))),
   };
 
   function withParts(name: string): string {
@@ -50,8 +50,8 @@ export async function generatedDocuments(): Promise<ReadonlyMap<string, string>>
     (name) => [name, withParts(name)] as const,
   );
   const texts = new Map([['.env.example', envExample()], ...documents]);
-  const missing = Object.keys(openApi.paths).filter((path) => !texts.get('docs/api.md')?.includes(`| \`${path}\` |`));
-  if (missing.length > 0) throw new Error(`docs/api.md has no table for ${missing.join(', ')}`);
+  const missing = Object.keys(openApi.paths).filter((path) => !texts.get('docs/api.md')?.includes(`- \`${path}\`: `));
+  if (missing.length > 0) throw new Error(`docs/api.md does not list ${missing.join(', ')}`);
   return texts;
 }
 
@@ -67,12 +67,12 @@ async function readOpenApi(): Promise<OpenApi> {
   }
 }
 
-function settingsTable(): string {
-  const rows = Object.values(SETTINGS).map(({ env, fallback, doc }) => [code(`${env}=${fallback}`), doc]);
+function settingsList(): string {
+  const settings = list(Object.values(SETTINGS).map(({ env, fallback, doc }) => [code(`${env}=${fallback}`), doc]));
   const secrets = Object.values(SETTINGS).filter(({ isSecret }) => isSecret);
   const namesOf = (nameOf: (env: string) => string) => secrets.map(({ env }) => code(nameOf(env))).join(' and ');
   const note = `${namesOf((env) => env)} are secrets. A secret may be in a file instead: ${namesOf(fileVariable)} take its path.`;
-  return `${table(['variable and default', 'meaning'], rows)}\n\n${note}`;
+  return `${settings}\n\n${note}`;
 }
 
 /** Every setting with its default, all of them commented out. */

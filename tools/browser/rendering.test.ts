@@ -50,7 +50,7 @@ const PAGES = {
     path: '/playground/?channel=@lanternhours',
     complete: 'body:has(.face img) #facts dd',
   },
-  console: { path: '/', complete: 'body:has(#status .dot) #settings tr' },
+  console: { path: '/', complete: 'body:has(#status .status) #settings tr' },
 } as const;
 
 describe.skipIf(!hasBrowser).each(Object.keys(PAGES) as (keyof typeof PAGES)[])('the %s', (name) => {

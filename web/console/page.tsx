@@ -1,7 +1,6 @@
 import type { ReadonlySignal } from '@preact/signals';
 import type { ConsoleState } from '../../src/private/state.ts';
 import { Card } from '../parts/card.tsx';
-import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { adviceFor } from './advice.ts';
 import { formatUptime, sentence } from './figures.ts';
@@ -26,7 +25,7 @@ export function Console({ polls, isUnreachable }: PageProps) {
         </h1>
         <p id="status" role="status">
           {isUnreachable.value ? (
-            <Status isWell={false}>No response. Is the service running?</Status>
+            <span class="status trouble">No response. Is the service running?</span>
           ) : (
             <Health conditions={state?.conditions} />
           )}
@@ -57,9 +56,9 @@ export function Console({ polls, isUnreachable }: PageProps) {
 
 function Health({ conditions }: { conditions: ConsoleState['conditions'] | undefined }) {
   if (conditions === undefined) return <>Loading…</>;
-  if (conditions.length === 0) return <Status isWell>Healthy</Status>;
+  if (conditions.length === 0) return <span class="status">Healthy</span>;
   const count = conditions.length === 1 ? '1 condition' : `${conditions.length} conditions`;
-  return <Status isWell={false}>{`Degraded: ${count}`}</Status>;
+  return <span class="status trouble">Degraded: {count}</span>;
 }
 
 /** What hinders the service, and what the operator does about it. Conditions with the same advice stand together. */

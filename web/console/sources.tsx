@@ -2,7 +2,6 @@ import { IMAGE_SOURCE } from '../../src/domain/source-status.ts';
 import type { ConsoleState, SourceReading } from '../../src/private/state.ts';
 import { Card } from '../parts/card.tsx';
 import { formatCount } from '../parts/numbers.ts';
-import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 
 /** Outcomes of a call that do not count as failures. */
@@ -38,8 +37,8 @@ export function Sources({ state: { sources, totals } }: { state: ConsoleState })
 
 function State({ of: { name, conditions } }: { of: SourceReading }) {
   const stopped = conditions.map((condition) => callsOf(name, condition.name));
-  if (stopped.length === 0) return <Status isWell>ready</Status>;
-  return <Status isWell={false}>{`breaker open: ${stopped.join(', ')}`}</Status>;
+  if (stopped.length === 0) return <span class="status">ready</span>;
+  return <span class="status trouble">breaker open: {stopped.join(', ')}</span>;
 }
 
 /** The calls that a breaker stops: those of "youtube feeds" are the feeds of "youtube". */

@@ -2,11 +2,10 @@ import { BADGE_METRICS, BADGE_STYLES, DEFAULT_METRIC, DEFAULT_STYLE, metricRow }
 import { Card } from '../parts/card.tsx';
 import { Field, Segmented } from '../parts/fields.tsx';
 import { Snippets } from '../parts/snippets.tsx';
-import type { PageAddress } from './address.ts';
-import type { ChannelImages } from './channel-images.ts';
 import { escapeHtml, escapeMarkdown } from './image-snippets.ts';
 import { nameInPath, withParameters } from './image-url.ts';
 import { Notice } from './notice.tsx';
+import type { ChannelProps } from './service.ts';
 
 const METRICS = BADGE_METRICS.map((metric) => ({
   value: metric === DEFAULT_METRIC ? '' : metric,
@@ -21,12 +20,17 @@ const LOGOS = [
 const DEFAULT_COLOR = '#dd4343';
 
 /** A badge for a README: its options, the service's image for them, and the snippets. */
-export function Badge({ address, images }: { address: PageAddress; images: ChannelImages }) {
-  const { base, record } = images;
+export function Badge({ address, service, record }: ChannelProps) {
   const { metric, style, label, color, logo } = address.state.value;
-  const url = withParameters(`${base}/api/badge/${nameInPath(record)}.svg`, { metric, style, label, color, logo });
+  const url = withParameters(`${service.base}/api/badge/${nameInPath(record)}.svg`, {
+    metric,
+    style,
+    label,
+    color,
+    logo,
+  });
   const alt = label || metric || DEFAULT_METRIC;
-  const loading = images.at(url);
+  const loading = service.image(url);
   const image = loading.state.value.value;
   const page = `https://www.youtube.com/channel/${record.channelId}`;
   const html = `<a href="${page}"><img src="${escapeHtml(url)}" alt="${escapeHtml(alt)}"></a>`;

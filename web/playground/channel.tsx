@@ -1,27 +1,18 @@
-import { useMemo } from 'preact/hooks';
 import { CopyButton } from '../parts/copy-button.tsx';
-import type { PageAddress } from './address.ts';
 import { Badge } from './badge.tsx';
-import { createChannelImages } from './channel-images.ts';
 import { Devices } from './devices.tsx';
 import { variantChange } from './image-options.tsx';
 import { ImagePanel } from './image-panel.tsx';
-import { choiceOf } from './image-url.ts';
+import { choiceOf, imageUrl } from './image-url.ts';
 import { Notice } from './notice.tsx';
 import { RecordCard, RecordCode } from './record.tsx';
-import type { ChannelRecord, Service } from './service.ts';
-
-interface ChannelProps {
-  readonly address: PageAddress;
-  readonly service: Service;
-  readonly record: ChannelRecord;
-}
+import type { ChannelProps } from './service.ts';
 
 /** A channel: its devices, image, record, badge and snippets. */
 export function Channel({ address, service, record }: ChannelProps) {
-  const images = useMemo(() => createChannelImages(service, record), [service, record]);
   const choice = choiceOf(record, address.state.value);
-  const avatar = record.avatarUrl === null ? undefined : images.usual('avatar');
+  const avatar =
+    record.avatarUrl === null ? undefined : service.image(imageUrl(service.base, record, { variant: 'avatar' }));
   const face = avatar?.state.value.value?.src;
   return (
     <section class="channel stack" aria-labelledby="channel-title">
@@ -40,7 +31,8 @@ export function Channel({ address, service, record }: ChannelProps) {
         <CopyButton label="Copy link" text={location.href} />
       </header>
       <Devices
-        images={images}
+        service={service}
+        record={record}
         avatar={face}
         chosen={choice.variant}
         onChoose={(variant) => address.go(variantChange(choice.variant, variant))}
@@ -51,8 +43,8 @@ export function Channel({ address, service, record }: ChannelProps) {
       {choice.variant !== 'avatar' && <Notice of={avatar} />}
       <div class="columns stack">
         <div class="stack">
-          <ImagePanel address={address} images={images} choice={choice} />
-          <Badge address={address} images={images} />
+          <ImagePanel address={address} service={service} record={record} choice={choice} />
+          <Badge address={address} service={service} record={record} />
         </div>
         <div class="stack">
           <RecordCard record={record} />

@@ -1,5 +1,6 @@
 import { type Variant, variantRow } from '../../src/domain/variants.ts';
-import type { ChannelImages } from './channel-images.ts';
+import { imageUrl } from './image-url.ts';
+import type { ChannelProps } from './service.ts';
 
 const DEVICES: readonly { readonly variant: Variant; readonly videos: number }[] = [
   { variant: 'tv', videos: 0 },
@@ -8,8 +9,7 @@ const DEVICES: readonly { readonly variant: Variant; readonly videos: number }[]
   { variant: 'mobile', videos: 3 },
 ];
 
-interface DevicesProps {
-  readonly images: ChannelImages;
+interface DevicesProps extends Pick<ChannelProps, 'service' | 'record'> {
   /** `undefined`: the channel has none, or it is being loaded. */
   readonly avatar: string | undefined;
   readonly chosen: Variant;
@@ -17,13 +17,14 @@ interface DevicesProps {
 }
 
 /** The banner on four devices. */
-export function Devices({ images, avatar, chosen, onChoose }: DevicesProps) {
-  const { title, customUrl, bannerUrl } = images.record;
+export function Devices({ service, record, avatar, chosen, onChoose }: DevicesProps) {
+  const { title, customUrl, bannerUrl } = record;
   return (
     <section class="shelf" aria-label="On four devices">
       {DEVICES.map(({ variant, videos }) => {
         const { title: name, visible } = variantRow(variant);
-        const banner = bannerUrl === null ? undefined : images.usual(variant).state.value.value?.src;
+        const url = imageUrl(service.base, record, { variant });
+        const banner = bannerUrl === null ? undefined : service.image(url).state.value.value?.src;
         return (
           <button
             key={variant}

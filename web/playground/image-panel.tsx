@@ -3,27 +3,22 @@ import { Card, Facts } from '../parts/card.tsx';
 import { CopiedUrl } from '../parts/copy-button.tsx';
 import { formatBytes } from '../parts/numbers.ts';
 import { Snippets } from '../parts/snippets.tsx';
-import type { PageAddress } from './address.ts';
-import type { ChannelImages } from './channel-images.ts';
 import { ImageOptions } from './image-options.tsx';
 import { imageSnippets } from './image-snippets.ts';
 import { altOf, hasImage, type ImageChoice, imageUrl } from './image-url.ts';
 import { Notice } from './notice.tsx';
-import type { LoadedImage } from './service.ts';
+import type { ChannelProps, LoadedImage } from './service.ts';
 
-interface ImagePanelProps {
-  readonly address: PageAddress;
-  readonly images: ChannelImages;
+interface ImagePanelProps extends ChannelProps {
   readonly choice: ImageChoice;
 }
 
 /** One image of the channel: its options, address, size and bytes, and the snippets. */
-export function ImagePanel({ address, images, choice }: ImagePanelProps) {
-  const { base, record } = images;
+export function ImagePanel({ address, service, record, choice }: ImagePanelProps) {
   if (!hasImage(record, choice.variant)) return null;
-  const urlOf = (changes: Partial<ImageChoice>) => imageUrl(base, record, { ...choice, ...changes });
+  const urlOf = (changes: Partial<ImageChoice>) => imageUrl(service.base, record, { ...choice, ...changes });
   const url = urlOf({});
-  const loading = images.at(url);
+  const loading = service.image(url);
   const { value: image, problem } = loading.state.value;
   const alt = altOf(record, choice.variant);
   return (

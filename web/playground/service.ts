@@ -1,7 +1,8 @@
 import type { Channel, ChannelLink } from '../../src/domain/channel.ts';
 import type { Identifier } from '../../src/domain/identifier.ts';
 import { readPasted } from '../../src/domain/pasted.ts';
-import { Problem } from './loading.ts';
+import type { PageAddress } from './address.ts';
+import { type Loading, Problem, startLoading } from './loading.ts';
 import { channelInOwnAddress, recordPath } from './own-address.ts';
 
 /** A channel that the service has for certain. */
@@ -26,13 +27,22 @@ export type Found =
   | { readonly record: ChannelRecord; readonly results?: undefined }
   | { readonly record?: undefined; readonly results: readonly SearchResult[] };
 
-/** The service that the page belongs to. All functions reject with `Problem`. */
+/** The service that the page belongs to. */
 export interface Service {
   /** The beginning of its public URLs: an origin, and the path of a proxy that strips it. */
   readonly base: string;
   readonly examples: readonly ExampleChannel[];
+  /** @throws Problem */
   readonly find: (text: string) => Promise<Found>;
-  readonly loadImage: (url: string) => Promise<LoadedImage>;
+  /** Each image is loaded once, when it is first shown. */
+  readonly image: (url: string) => Loading<LoadedImage>;
+}
+
+/** What the parts of a channel's page show, and where. */
+export interface ChannelProps {
+  readonly address: PageAddress;
+  readonly service: Service;
+  readonly record: ChannelRecord;
 }
 
 export interface LoadedImage {
@@ -81,6 +91,21 @@ export async function connect(): Promise<Service> {
     return JSON.parse(await (await get(path, 'application/json')).text());
   }
 
+  async function loadImage(url: string): Promise<LoadedImage> {
+    const body = await get(url.slice(base.length), BROWSER_ACCEPT);
+    const image = new Image();
+    image.src = URL.createObjectURL(body);
+    try {
+      await image.decode();
+    } catch {
+      throw new Problem({ title: 'Not an image', detail: `This browser cannot show ${body.type || 'it'}.` });
+    }
+    const { src, naturalWidth: width, naturalHeight: height } = image;
+    return { src, width, height, bytes: body.size, mediaType: body.type };
+  }
+
+  const images: Map<string, Loading<LoadedImage>> = new Map();
+
   return {
     base,
     examples: channels,
@@ -97,18 +122,10 @@ export async function connect(): Promise<Service> {
       return { record: await getJson(recordPath(pasted.identifiers[0] as Identifier)) };
     },
 
-    async loadImage(url) {
-      const body = await get(url.slice(base.length), BROWSER_ACCEPT);
-      const image = new Image();
-      image.src = URL.createObjectURL(body);
-      try {
-        await image.decode();
-      } catch {
-        URL.revokeObjectURL(image.src);
-        throw new Problem({ title: 'Not an image', detail: `This browser cannot show ${body.type || 'it'}.` });
-      }
-      const { src, naturalWidth: width, naturalHeight: height } = image;
-      return { src, width, height, bytes: body.size, mediaType: body.type };
+    image(url) {
+      const image = images.get(url) ?? startLoading(() => loadImage(url));
+      images.set(url, image);
+      return image;
     },
   };
 }

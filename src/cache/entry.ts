@@ -8,8 +8,8 @@ export interface CachePolicy {
   readonly freshMs: number;
   /** How long after it was loaded a value may be returned when reloads fail, at most. */
   readonly graceMs: number;
-  /** False for a value of another form, which another program has stored. */
-  readonly isValue: (value: unknown) => boolean;
+  /** False for a value of another form, which another program has stored. Default: no other program can. */
+  readonly isValue?: (value: unknown) => boolean;
 }
 
 /** What is stored of a value. */
@@ -80,7 +80,7 @@ function isContent({ value, version, storedAtMs, freshMs, graceMs }: JsonObject,
     isTime(freshMs, policy.freshMs) &&
     isTime(graceMs, policy.graceMs) &&
     (version === undefined || typeof version === 'string') &&
-    policy.isValue(value)
+    (policy.isValue === undefined || policy.isValue(value))
   );
 }
 

@@ -40,7 +40,7 @@ export interface Caches {
 /** "No such channel" is fresh for 60 s, and never returned after that. */
 export const ABSENCE = { value: null, freshMs: 60_000, graceMs: 0 } as const;
 
-// The forms of values: another program may write to the same Redis, and no value of another form may be used.
+// The forms of values in Redis: another program may write to it, and no value of another form may be used.
 
 type Check = (value: unknown) => boolean;
 
@@ -48,7 +48,6 @@ const isId: Check = (value) => typeof value === 'string' && isChannelId(value);
 const isText: Check = (value) => typeof value === 'string';
 const isCount: Check = (value) => typeof value === 'string' && /^\d{1,30}$/.test(value);
 const isNumber: Check = Number.isFinite;
-const isBoolean: Check = (value) => typeof value === 'boolean';
 
 const orNull =
   (is: Check): Check =>
@@ -99,14 +98,6 @@ const isRedirect = form<Redirect>({ movedTo: isId });
 
 const isHit = form<SearchHit>({ ...IN_RECORDS_AND_LISTS, banner: isText, avatar: isText });
 
-const isOriginalInfo = form<OriginalInfo>({
-  width: isNumber,
-  height: isNumber,
-  hasTransparency: isBoolean,
-  digest: isText,
-  firstStoredAtMs: isNumber,
-});
-
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -122,7 +113,7 @@ export const CACHE_POLICY = {
   },
   names: { freshMs: HOUR_MS, graceMs: GRACE_MS, isValue: orNull(isId), memoryShare: 0.05 },
   searches: { freshMs: 10 * MINUTE_MS, graceMs: DAY_MS, isValue: listOf(isHit), memoryShare: 0.1 },
-  originals: { freshMs: DAY_MS, graceMs: GRACE_MS, isValue: isOriginalInfo, memoryShare: 0.05 },
+  originals: { freshMs: DAY_MS, graceMs: GRACE_MS, memoryShare: 0.05 },
 } as const;
 
 /** The share of images and originals in the memory for cached values. */

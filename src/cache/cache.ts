@@ -1,9 +1,10 @@
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { type AppError, isUpstreamFailure } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { withinMs } from '../lib/deadlines.ts';
+import { NEVER_ABORTED, withinMs } from '../lib/deadlines.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
+import { createSingleFlight } from '../lib/single-flight.ts';
 import {
   type CachePolicy,
   createEntry,
@@ -77,7 +78,7 @@ export type Cache<V> = ReturnType<typeof createCache<V>>;
 export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOptions) {
   const memory = createMemoryCache<Entry<V>>({ maxBytes: maxMemoryBytes, sizeOf: ({ bytes }) => bytes });
   /** Bounded by the calls to YouTube that may wait. */
-  const loads = new Map<string, Promise<Entry<V>>>();
+  const loads = createSingleFlight<Entry<V>>();
   const failures = createFailedKeys({ clock });
   let order = 0;
 
@@ -149,26 +150,17 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
     return entry;
   }
 
-  function startLoad(key: string, load: Load<V>, loadKey: string, found: Entry<V> | undefined): Promise<Entry<V>> {
+  /** A load goes on after its callers have left. */
+  async function loadAndKeep(
+    key: string,
+    load: Load<V>,
+    loadKey: string,
+    found: Entry<V> | undefined,
+  ): Promise<Entry<V>> {
     const loadOrder = nextOrder();
     const previous = found !== undefined && isConfirmed(found) ? found.value : undefined;
     const retryMs = staleOf(found) === undefined ? undefined : RETRY_MS;
-
-    async function run(): Promise<Entry<V>> {
-      // The load is registered before its first step, or a second caller would start another.
-      await undefined;
-      try {
-        return keep(key, await failures.run(loadKey, () => load(previous), retryMs), loadOrder);
-      } finally {
-        loads.delete(loadKey);
-      }
-    }
-
-    const running = run();
-    // Callers handle the failure. A load without callers must not end the process.
-    running.catch(() => undefined);
-    loads.set(loadKey, running);
-    return running;
+    return keep(key, await failures.run(loadKey, () => load(previous), retryMs), loadOrder);
   }
 
   // Wait
@@ -219,14 +211,12 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
       if (held !== undefined && !isUncertain(held) && isFresh(held, options)) return resultOf(held, HIT);
       const { softTimeoutMs = SOFT_TIMEOUT_MS, version } = options;
       const loadKey = version === undefined ? key : `${key} ${version}`;
-      // Before the store is read: a load that ends meanwhile has the newest value.
-      const joined = loads.get(loadKey);
       // Another instance may have replaced a stale value.
       const found = await findInStore(key);
       if (found !== undefined && isFresh(found, options)) return resultOf(found, HIT);
-      const running = joined ?? loads.get(loadKey);
-      const loading = running ?? startLoad(key, load, loadKey, found);
-      return waitFor(loading, found, { softTimeoutMs, isCollapsed: running !== undefined });
+      const isCollapsed = loads.isRunning(loadKey);
+      const loading = loads.run(loadKey, NEVER_ABORTED, () => loadAndKeep(key, load, loadKey, found));
+      return waitFor(loading, found, { softTimeoutMs, isCollapsed });
     },
 
     /**
@@ -253,7 +243,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
       failures.forget();
     },
 
-    stats: () => ({ memory: memory.stats(), loads: { entries: loads.size }, failures: failures.stats() }),
+    stats: () => ({ memory: memory.stats(), loads: loads.stats(), failures: failures.stats() }),
   };
 }
 

@@ -19,7 +19,7 @@ import { startBackgroundWork } from '../lib/background-work.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { createResponseWriter } from '../lib/http/response-writer.ts';
 import type { Logger } from '../lib/logger.ts';
-import { addBuildInfo, addProcessGauges } from '../lib/process-gauges.ts';
+import { addProcessGauges } from '../lib/process-gauges.ts';
 import { createRuntime } from '../lib/runtime.ts';
 import { createPrivateListener } from '../private/server.ts';
 import { createConsoleStateReader, type ShownSetting } from '../private/state.ts';
@@ -57,8 +57,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
   const { logger, version, settings = [], clock = systemClock, sources, downloader } = options;
   const runtime = createRuntime({ clock, logger });
   const { metrics, failureLog } = runtime;
-  addProcessGauges(metrics);
-  addBuildInfo(metrics, version);
+  addProcessGauges(metrics, version);
 
   const microCache = createMicroCache(runtime);
   const catalog = await openOwnCatalog(config, runtime, microCache.clear);

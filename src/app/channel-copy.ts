@@ -36,7 +36,7 @@ export async function copyChannel(
 ): Promise<ChannelCopy> {
   const { sources, allSources, downloader, close } = createUpstreams({
     config,
-    runtime: createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) }),
+    runtime: createRuntime({ clock: systemClock, logger: createLogger('silent') }),
     version,
   });
   try {

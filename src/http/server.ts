@@ -68,7 +68,7 @@ export function createPublicListener(options: PublicListenerOptions) {
   const server = createServer(SERVER_OPTIONS, onRequest).on('connection', connections.open);
   server.on('clientError', onParserError).on('connect', onConnect).on('checkExpectation', onRequest);
   return {
-    ...createListener({ server, connections, lifetime }),
+    ...createListener(server, connections, lifetime),
     /**
      * Responds to a request of the operator from the private listener. It has no rate limit, but waits its turn in the round
      * robin. Its target is an absolute URL, whose origin chooses the base of the URLs in the response.

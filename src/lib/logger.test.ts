@@ -4,7 +4,7 @@ import { createLogger, createTerminalLog } from './logger.ts';
 
 async function logged(write: (logger: ReturnType<typeof createLogger>) => void): Promise<string> {
   const destination = new PassThrough();
-  write(createLogger({ level: 'info', destination: await createTerminalLog(destination) }));
+  write(createLogger('info', await createTerminalLog(destination)));
   return String(destination.read());
 }
 

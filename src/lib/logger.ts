@@ -4,16 +4,9 @@ import { currentRequestId } from './request-scope.ts';
 
 export type { Logger } from 'pino';
 
-interface LoggerOptions {
-  readonly level: string;
-  /** Where lines go. Default: standard output. */
-  readonly destination?: DestinationStream | undefined;
-}
-
-/** The service's logger: lines of JSON. */
-export function createLogger({ level, destination }: LoggerOptions): Logger {
-  const options = { level, base: null, timestamp: stdTimeFunctions.isoTime, mixin: requestFields };
-  return pino(options, destination ?? standardOutput);
+/** The service's logger: lines of JSON. @param destination where they go. Default: standard output */
+export function createLogger(level: string, destination = standardOutput): Logger {
+  return pino({ level, base: null, timestamp: stdTimeFunctions.isoTime, mixin: requestFields }, destination);
 }
 
 /** The bound of lines that wait for the reader of a pipe. Further lines are dropped. */

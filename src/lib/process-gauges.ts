@@ -9,7 +9,13 @@ const SAMPLE_MS = 20;
  * Metrics of the process, read when scraped. Garbage collections are not included, because observing them costs a hot
  * response more than a microsecond.
  */
-export function addProcessGauges(metrics: Registry): void {
+export function addProcessGauges(metrics: Registry, version: string): void {
+  new Gauge({
+    name: 'pennant_build_info',
+    help: '1, with the version of the program, and the version of Node.',
+    labelNames: ['version', 'node'],
+    registers: [metrics],
+  }).set({ version, node: process.versions.node }, 1);
   const loopDelay = monitorEventLoopDelay({ resolution: SAMPLE_MS });
   loopDelay.enable();
   const cpu = 'CPU time of this process, user and system.';
@@ -32,15 +38,6 @@ export function addProcessGauges(metrics: Registry): void {
       loopDelay.reset();
     },
   });
-}
-
-export function addBuildInfo(metrics: Registry, version: string): void {
-  new Gauge({
-    name: 'pennant_build_info',
-    help: '1, with the version of the program, and the version of Node.',
-    labelNames: ['version', 'node'],
-    registers: [metrics],
-  }).set({ version, node: process.versions.node }, 1);
 }
 
 /** @param sampleNs what `monitorEventLoopDelay` measures: the time between two samples, 0 if there are none */

@@ -172,7 +172,7 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
     }
   });
   server.on('connection', (socket) => connections.add(socket, OWNER));
-  const listener = createListener({ server, connections });
+  const listener = createListener(server, connections);
   return {
     ...listener,
     close() {

@@ -27,7 +27,7 @@ export async function startService(
   // The service keeps running when its output cannot be written, for example on a full disk.
   stdout.removeAllListeners('error').on('error', () => undefined);
   const destination = stdout.isTTY === true ? await createTerminalLog() : undefined;
-  const logger = createLogger({ level: config.logLevel, destination });
+  const logger = createLogger(config.logLevel, destination);
   // Node prints the error itself to standard error, which is no part of the log.
   process.on('uncaughtExceptionMonitor', (error) => {
     logger.child({}, { level: 'fatal' }).fatal({ err: error }, 'the service ends because of a bug');

@@ -23,14 +23,12 @@ const IDLE_SWEEP_MS = 50;
 
 export type Listener = ReturnType<typeof createListener>;
 
-interface ListenerOptions {
-  readonly server: Server;
-  readonly connections: Pick<OpenConnections, 'closeIdle'>;
-  readonly lifetime?: Lifetime;
-}
-
 /** An HTTP server that listens on one address and can be stopped gracefully. */
-export function createListener({ server, connections, lifetime = { isClosing: false } }: ListenerOptions) {
+export function createListener(
+  server: Server,
+  connections: Pick<OpenConnections, 'closeIdle'>,
+  lifetime: Lifetime = { isClosing: false },
+) {
   let closed: Promise<void> | undefined;
 
   /** Refuses new connections, closes idle ones and resolves when the others have closed. */

@@ -25,17 +25,13 @@ export interface WebClient {
 
 const BUILT_IN: WebClient = { version: BUILT_IN_CLIENT_VERSION, headers: {} };
 
-interface ClientVersionOptions {
-  /** The gate of records. */
-  readonly gate: Gate;
-  readonly origin: string;
-}
-
 /**
  * Returns a function that sends a call with the version of YouTube's web client. If YouTube refuses the built-in version, the call
  * is repeated with the version that YouTube names, which is used from then on if YouTube accepts it.
+ *
+ * @param gate of records
  */
-export function createVersionedSend(options: ClientVersionOptions) {
+export function createVersionedSend(gate: Gate, origin: string) {
   let client = BUILT_IN;
   let lookup: Promise<string | undefined> | undefined;
 
@@ -43,7 +39,7 @@ export function createVersionedSend(options: ClientVersionOptions) {
     const used = client;
     const response = await call(used);
     if (used !== BUILT_IN || !isRefusalStatus(response.status)) return response;
-    lookup ??= lookUpClientVersion(options);
+    lookup ??= lookUpClientVersion(gate, origin);
     const version = await lookup;
     if (version === undefined) {
       lookup = undefined;
@@ -66,7 +62,7 @@ export function isRefusalStatus(status: number): boolean {
 const MAX_BYTES = 65_536;
 
 /** The current version of YouTube's web client, in the data of its service worker; `undefined` if YouTube does not name it. */
-async function lookUpClientVersion({ gate, origin }: ClientVersionOptions): Promise<string | undefined> {
+async function lookUpClientVersion(gate: Gate, origin: string): Promise<string | undefined> {
   const limits = { timeoutMs: CLIENT_VERSION_MS, maxBytes: MAX_BYTES, signal: NEVER_ABORTED };
   const request = { method: 'GET', url: `${origin}/sw.js_data`, headers: PAGE_HEADERS, ...limits } as const;
   const text = await valueOrError(gate.request(request, 'client version', judgeServiceWorker));

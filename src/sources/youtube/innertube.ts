@@ -25,11 +25,6 @@ const CHANNELS_ONLY = 'EgIQAg%3D%3D';
 /** The About tab that ordinary channels had until 2023-11. */
 const ABOUT_TAB = 'EgVhYm91dA%3D%3D';
 
-interface InnertubeOptions {
-  readonly origin: string;
-  readonly gateOf: SourceGates;
-}
-
 /** A well-formed API response: its value, or the reason why there is none (`INVALID_ARGUMENT`, `NOT_FOUND`, …). */
 type ApiResult<Value> =
   | { readonly kind: 'value'; readonly value: Value }
@@ -52,7 +47,7 @@ export type Innertube = ReturnType<typeof createInnertube>;
  *
  * A call throws the errors of its gate, and AppError `upstream_invalid` for a page without a channel.
  */
-export function createInnertube({ origin, gateOf }: InnertubeOptions) {
+export function createInnertube(origin: string, gateOf: SourceGates) {
   /** The calls that YouTube limits separately (seen 2021 to 2026-07). */
   const gates = {
     /** Pages and About panels. */
@@ -63,7 +58,7 @@ export function createInnertube({ origin, gateOf }: InnertubeOptions) {
     pages: gateOf('youtube pages'),
     feeds: gateOf('youtube feeds'),
   };
-  const send = createVersionedSend({ gate: gates.records, origin });
+  const send = createVersionedSend(gates.records, origin);
   const headers = {
     'content-type': 'application/json',
     origin: YOUTUBE_WEB,

@@ -49,7 +49,7 @@ const NO_FEED: Promise<FeedReading | undefined> = Promise.resolve(undefined);
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
   const { origin, gateOf, clock, onField, searchesForLostHandles = false } = options;
-  const innertube = createInnertube({ origin, gateOf });
+  const innertube = createInnertube(origin, gateOf);
 
   async function loadChannel(channelId: string, options: ChannelOptions, redirects = 0): Promise<LoadedChannel> {
     const { signal, known } = options;

@@ -28,13 +28,13 @@ export async function createRedisClient(url: string, connectTimeoutMs: number): 
   });
 }
 
-/** A Lua script, which Redis executes atomically. */
-type RedisScript = (client: RedisClient, keys: string[], args: (string | Buffer)[]) => Promise<unknown>;
-
-/** Sends the script's digest; its text only to a server that does not know it, as after a restart. */
-export function createRedisScript(lua: string): RedisScript {
+/**
+ * A Lua script, which Redis executes atomically. Sends the script's digest; its text only to a server that does not know it, as
+ * after a restart.
+ */
+export function createRedisScript(lua: string) {
   const digest = createHash('sha1').update(lua).digest('hex');
-  return async (client, keys, args) => {
+  return async (client: RedisClient, keys: string[], args: string[]): Promise<unknown> => {
     try {
       return await client.evalSha(digest, { keys, arguments: args });
     } catch (error) {

@@ -1,10 +1,8 @@
 import type { Channel } from '../../domain/channel.ts';
 
-/** What a response says about its channel, and says once: of two objects of one part, one may be another channel's. */
-type Part = 'metadata' | 'microformat' | 'about' | 'header';
-
 export interface ObjectLayout {
-  readonly part: Part;
+  /** What a response says about its channel, and says once: of two objects of one part, one may be another channel's. */
+  readonly part: 'metadata' | 'microformat' | 'about' | 'header';
   /** Its names in responses, the newest first. */
   readonly names: readonly string[];
   /**

@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { type Cache, createCache } from '../cache/cache.ts';
 import { cachePath, createCacheFile } from '../cache/cache-file.ts';
 import type { CachePolicy } from '../cache/entry.ts';
-import { createImageStore, type ImageStore } from '../cache/image-store.ts';
+import { createImageStore } from '../cache/image-store.ts';
 import { createRedisStore } from '../cache/redis-store.ts';
 import { CACHE_SCHEMA, createRows, createValueStore } from '../cache/rows.ts';
 import type { Store } from '../cache/store.ts';
@@ -13,20 +13,6 @@ import { addBoundGauges, addCounter, addGauge } from '../lib/metrics.ts';
 import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 
-/** Everything that is kept: in memory, on disk and in Redis. */
-export interface StoredData {
-  /** With `REDIS_URL` only. */
-  readonly redis: RedisConnection | undefined;
-  /** The stores that a purge empties. With Redis, `cache.db` is one of them: it has the images, and maybe values from a time without Redis. */
-  readonly stores: readonly Store[];
-  readonly images: ImageStore;
-  readonly caches: Caches;
-  /** Retries failed operations, so that a recovery needs no request. */
-  retry(): void;
-  /** Finishes the writes. */
-  close(): Promise<void>;
-}
-
 /** The quota of values in `cache.db`. */
 const MAX_VALUE_BYTES = 512 * 2 ** 20;
 /** The share of V8's heap limit that all values in memory may have together. */
@@ -36,7 +22,8 @@ const VALUES_MEMORY_SHARE = 1 - IMAGE_MEMORY_SHARE;
 /** A disk that hangs delays the start, and does not prevent it. */
 const OPEN_MS = 5_000;
 
-export async function openStoredData(config: Config, runtime: Runtime): Promise<StoredData> {
+/** Everything that is kept: in memory, on disk and in Redis. */
+export async function openStoredData(config: Config, runtime: Runtime) {
   const { clock, health, metrics } = runtime;
   const file = createCacheFile({ path: cachePath(config.dataDir), schema: CACHE_SCHEMA, runtime });
   const rows = createRows({ file, quotas: { values: MAX_VALUE_BYTES, images: config.imageCacheBytes }, runtime });
@@ -73,12 +60,16 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
   if (redis !== undefined) addRedisMetrics(redis, runtime);
 
   return {
+    /** With `REDIS_URL` only. */
     redis,
+    /** Those that a purge empties. With Redis, `cache.db` is one of them: it has the images, and maybe values from a time without Redis. */
     stores: redis === undefined ? [values] : [store, values],
     images,
     caches,
+    /** Retries failed operations, so that a recovery needs no request. */
     retry: file.retry,
-    async close() {
+    /** Finishes the writes. */
+    async close(): Promise<void> {
       await store.close();
       file.close();
       redis?.close();

@@ -30,6 +30,16 @@ describe('a channel from several sources', () => {
   it('is an error with the time that a source named if no source gives a usable response', async () => {
     const told = live(new AppError('upstream_unavailable', 'down', { retryAfterMs: 1_500 }));
     await expect(over([told]).getChannel(ID)).rejects.toMatchObject({ retryAfterMs: 1_500 });
+    const later = live(new AppError('upstream_unavailable', 'no quota', { retryAfterMs: 40_000_000 }));
+    await expect(over([later, told]).getChannel(ID)).rejects.toMatchObject({ retryAfterMs: 1_500 });
+    const untold = over([live('upstream_timeout'), later]).getChannel(ID);
+    await expect(untold).rejects.toMatchObject({ code: 'upstream_unavailable', retryAfterMs: undefined });
+  });
+
+  it('has a failure of this key if one source has, so that the key is not asked for again at once', async () => {
+    const unavailable = live('upstream_unavailable');
+    await expect(over([live('upstream_invalid'), unavailable]).getChannel(ID)).rejects.toMatchObject({ scope: 'key' });
+    await expect(over([unavailable, unavailable]).getChannel(ID)).rejects.toMatchObject({ scope: 'upstream' });
   });
 
   it('is loaded from the next source after one attempt at a source that hangs', async () => {

@@ -1,9 +1,10 @@
 import {
-  type AppError,
+  AppError,
   clearestError,
   type ErrorCode,
   errorCodeOf,
   isInconclusive,
+  isKeyFailure,
   isUpstreamFailure,
 } from '../domain/errors.ts';
 import type { Identifier } from '../domain/identifier.ts';
@@ -78,7 +79,7 @@ export function combineSources({ clock, onOutcome, ...options }: SourcesOptions)
           failures.push(error);
         }
       }
-      throw clearestError(failures) as AppError;
+      throw failureOfAll(failures);
     });
   }
 
@@ -93,4 +94,14 @@ export function combineSources({ clock, onOutcome, ...options }: SourcesOptions)
     search: (query: string, limit: number) =>
       tryInOrder('search', (source, attempt) => source.search(query, limit, attempt)),
   };
+}
+
+/** The clearest failure. It ends when the first of them ends, and concerns the key if one of them does. */
+function failureOfAll(failures: readonly AppError[]): AppError {
+  const clearest = clearestError(failures) as AppError;
+  const { code, message, cause } = clearest;
+  const { scope } = failures.find(isKeyFailure) ?? clearest;
+  const known = failures.flatMap(({ retryAfterMs }) => retryAfterMs ?? []);
+  const retryAfterMs = known.length === failures.length ? Math.min(...known) : undefined;
+  return new AppError(code, message, { cause, scope, retryAfterMs });
 }

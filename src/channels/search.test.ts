@@ -38,6 +38,7 @@ function setUp(
   const blocked = new Set([BLOCKED]);
   const service = createSearchService({
     catalog: {
+      find: async () => undefined,
       async search() {
         const { own = [] } = found;
         return own.map((id) => hit(id, 'own'));

@@ -3,7 +3,7 @@ import { searchKey, searchText } from '../cache/keys.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { hitOf, type SearchHit } from '../domain/channel.ts';
 import { AppError, clearestError, errorCodeOf, valueOrError } from '../domain/errors.ts';
-import type { Identifier } from '../domain/identifier.ts';
+import { type Identifier, identifierOfId } from '../domain/identifier.ts';
 import { identifiersIn } from '../domain/pasted.ts';
 import type { Clock } from '../lib/clock.ts';
 import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
@@ -16,7 +16,7 @@ export const LIST_MS = 10_000;
 
 interface SearchServiceOptions {
   /** It is absent if `SOURCES` does not name it. */
-  readonly catalog: Pick<Catalog, 'search'> | undefined;
+  readonly catalog: Pick<Catalog, 'search' | 'find'> | undefined;
   /** They are absent if `SOURCES` names the catalog only. */
   readonly sources: Pick<Sources, 'search'> | undefined;
   readonly channels: Pick<ChannelService, 'findChannel'>;
@@ -79,6 +79,12 @@ export function createSearchService(options: SearchServiceOptions) {
     return { hits: value, outcome };
   }
 
+  /** The channel as the operator has it, if it is one of the catalog. */
+  async function asOwn(hit: SearchHit): Promise<SearchHit> {
+    const own = await catalog?.find(identifierOfId(hit.channelId));
+    return own === undefined ? hit : hitOf(own);
+  }
+
   /** Late work goes on, so that its result is stored. */
   async function inTime(work: Promise<Found>): Promise<Found> {
     const found = await valueOrError(withDeadline(clock, LIST_MS, NEVER_ABORTED, () => work));
@@ -103,7 +109,7 @@ export function createSearchService(options: SearchServiceOptions) {
         inTime(findLive(query)),
       ]);
       const byId = new Map<string, SearchHit>();
-      for (const hit of [...named.hits, ...own, ...live.hits])
+      for (const hit of [...named.hits, ...own, ...(await Promise.all(live.hits.map(asOwn)))])
         if (!byId.has(hit.channelId)) byId.set(hit.channelId, hit);
       // Another instance or an earlier run may have stored channels that are blocked here.
       const hits = withoutBlocked([...byId.values()]).slice(0, limit);

@@ -24,6 +24,7 @@ beforeEach(async () => {
   await writeCatalog(dataDir, [
     catalogLine(1, { title: 'Light of our own', subscriberCount: '1' }),
     catalogLine(2, { channelId: LIGHTHOUSE, title: 'Bell Rock Light, as the operator has it', subscriberCount: '9' }),
+    catalogLine(3, { channelId: HARBOUR, title: 'A name that only the operator uses' }),
   ]);
   const env = { SOURCES: 'catalog,youtube' };
   running = await startYoutubeForTest({}, { dataDir, env });
@@ -50,6 +51,8 @@ describe('a search in the catalog and upstream', () => {
     expect(new Set(ids.slice(0, 2))).toEqual(new Set([OWN, LIGHTHOUSE]));
     expect(ids.slice(2)).toEqual([TOPIC, HARBOUR]);
     expect(results.find(({ channelId }) => channelId === LIGHTHOUSE)?.title).toContain('as the operator has it');
+    // Also where only YouTube finds it.
+    expect(results.at(-1)?.title).toBe('A name that only the operator uses');
     expect(headers['cache-control']).toBe('public, max-age=600');
     expect(headers['cache-status']).toBe('pennant; fwd=uri-miss; stored');
   });

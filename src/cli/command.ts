@@ -3,7 +3,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type EnvFile, loadEnvFile } from '../config/env-file.ts';
 import { OperatorError } from '../domain/errors.ts';
 import type { Identifier } from '../domain/identifier.ts';
-import { identifiersOfName } from '../domain/pasted.ts';
+import { identifiersOfName, readPasted } from '../domain/pasted.ts';
 import { isSystemError } from '../lib/file-system.ts';
 import { printable } from '../lib/printable.ts';
 
@@ -120,8 +120,15 @@ function parseOptions(args: readonly string[], flags: readonly string[]) {
  */
 export function requireIdentifiers(argument: string): readonly Identifier[] {
   const identifiers = identifiersOfName(argument);
-  if (identifiers.length === 0) throw new UsageError(`"${argument}" is not a channel ID, handle or user name.`);
-  return identifiers;
+  if (identifiers.length > 0) return identifiers;
+  throw new UsageError(`"${argument}" is ${whatIs(argument)}.`);
+}
+
+/** What a text is that names no channel. */
+function whatIs(text: string): string {
+  const page = readPasted(text)?.names;
+  if (page === 'other page') return 'a page without a channel';
+  return page === undefined ? 'not a channel ID, handle or user name' : `a ${page}, not a channel`;
 }
 
 /** Resolves when all earlier output is written, or cannot be written. `process.exit` discards what waits for the reader of a pipe. */

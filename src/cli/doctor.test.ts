@@ -72,6 +72,15 @@ describe('the doctor', () => {
     expect(stdout).toContain(reason);
   });
 
+  it.each([
+    ['https://youtu.be/dQw4w9WgXcQ', 'a video, not a channel'],
+    ['https://www.youtube.com/feed/explore', 'a page without a channel'],
+    ['two words', 'not a channel ID, handle or user name'],
+  ])('says what %s is', async (argument, what) => {
+    const { exitCode, stderr } = await doctor(argument);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`"${argument}" is ${what}.`)]);
+  });
+
   it('escapes terminal control characters in responses', async () => {
     await startUpstream(['Bell Rock Light', '\\u001b[2J\\u009b31m']);
     const { stdout } = await doctor(LIGHTHOUSE);

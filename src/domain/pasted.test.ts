@@ -33,6 +33,7 @@ describe('a pasted text', () => {
     '<https://music.youtube.com/@PennantSample>',
     '(https://www.youtube.com/@PennantSample)',
     'https://www.youtube.com/@PennantSample?si=x',
+    'https://www.youtube.com/@PennantSample%E2%80%8B',
     'https://consent.youtube.com/m?continue=https%3A%2F%2Fwww.youtube.com%2F%40PennantSample&gl=DE',
     'https://www.google.com/url?q=https://www.youtube.com/@PennantSample&sa=D',
     'https://www.youtube.com/redirect?q=https%3A%2F%2Fwww.youtube.com%2F%40PennantSample',

@@ -99,7 +99,10 @@ const VIDEO_PAGES = new Set(['watch', 'shorts', 'live', 'embed', 'clip', 'v']);
 function readAddress(address: URL): Pasted {
   const target = findTarget(address);
   const url = target === undefined ? address : (URL.parse(target) ?? address);
-  const [first = '', second = ''] = url.pathname.split('/').flatMap((segment) => decoded(segment) || []);
+  const [first = '', second = ''] = url.pathname
+    .split('/')
+    .map((segment) => withoutSurroundings(decoded(segment) ?? ''))
+    .filter((segment) => segment !== '');
   const page = first.toLowerCase();
   const parameter = (name: string) => findId(url.searchParams.get(name) ?? '');
   if (page === 'embed' && second === 'live_stream') return channelOf(parameter('channel')) ?? OTHER_PAGE;

@@ -38,6 +38,7 @@ test.each([
   // A pasted address, or an ID with something around it
   [`/%22${ID}%22`, `/${ID}`],
   [`/${ID},`, `/${ID}`],
+  [`/api/channel/${ID}.json`, `/channel/${ID}`],
   [`/c/${ID}`, `/channel/${ID}`],
   ['/https://www.youtube.com/@pennantsample', '/@pennantsample'],
   [`/https://m.youtube.com/channel/${ID}/videos`, `/${ID}`],

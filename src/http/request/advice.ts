@@ -33,6 +33,7 @@ const NEAR_ID = /^UC[\w-]{15,30}$/;
 /** The tabs of a channel page (seen at www.youtube.com, 2026-11). */
 const TAB =
   /\/(?:about|channels|community|featured|live|playlists|podcasts|posts|releases|shorts|store|streams|videos)$/i;
+const EXTENSION = /\.[a-z]{2,5}$/i;
 const LIST = /^(?:api\/)?(search|channels)\?(?=.*\b(?:q|ids)=[^&])[\x21-\x7e]{1,300}$/i;
 const ENDPOINT = /^(?:api\/)?(channel|banner|badge)\/([^/]+)/i;
 const PRIVATE_PATH = /^(?:playground|healthz|readyz|metrics)(?:\/|$)/;
@@ -94,9 +95,9 @@ function adviseOnId(text: string): string | undefined {
   return NEAR_ID.test(text) ? `${quoted(text)} has ${text.length} characters, a channel ID has 24.` : undefined;
 }
 
-/** A pasted address, a tab of a channel page, or an ID or a handle with something around it. */
+/** A pasted address, a tab of a channel page, or an ID or a handle with something around it, such as an extension. */
 function adviseOnAddress({ path, query, text }: FailedRequest): string | undefined {
-  const pasted = [text + query, text, ...(TAB.test(text) ? [`youtube.com/${text}`] : [])];
+  const pasted = [text + query, text, text.replace(EXTENSION, ''), ...(TAB.test(text) ? [`youtube.com/${text}`] : [])];
   return requestFor(pasted.flatMap(identifiersIn)[0], path);
 }
 

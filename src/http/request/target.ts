@@ -43,8 +43,6 @@ function dropEmptySegments(path: string): string {
   return withoutEmpty.endsWith('/') && withoutEmpty !== '/' ? withoutEmpty.slice(0, -1) : withoutEmpty;
 }
 
-/** A path without any of these is valid: an escape, a backslash, a dot segment. */
-const SUSPICIOUS = /[%\\]|\/\.{1,2}(?:\/|$)/;
 const SEPARATOR_OR_NUL = /%2f|%5c|%00|[\\\0]/i;
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
@@ -52,13 +50,15 @@ function findProblem(authority: string | undefined, path: string, query: string)
   if (!path.startsWith('/')) return malformed('The request target is neither a path nor an absolute URL.');
   if (authority === '') return malformed('The absolute URL has no host.');
   if (path.includes('#')) return malformed('The path contains a "#": leave the fragment out.');
-  if (SUSPICIOUS.test(path)) {
-    if (decoded(path) === undefined) return malformed('The path contains a broken percent-escape or broken UTF-8.');
-    if (SEPARATOR_OR_NUL.test(path)) return malformed(UNUSABLE_CHARACTER);
-    if (DOT_SEGMENT.test(path)) return malformed('The path contains a dot segment: write the path without it.');
-  }
-  const isBroken = query.includes('%') && decoded(query) === undefined;
-  return isBroken ? malformed('The query contains a broken percent-escape or broken UTF-8.') : undefined;
+  if (isBroken(path)) return malformed('The path contains a broken percent-escape or broken UTF-8.');
+  if (SEPARATOR_OR_NUL.test(path)) return malformed(UNUSABLE_CHARACTER);
+  if (DOT_SEGMENT.test(path)) return malformed('The path contains a dot segment: write the path without it.');
+  if (isBroken(query)) return malformed('The query contains a broken percent-escape or broken UTF-8.');
+  return undefined;
+}
+
+function isBroken(escaped: string): boolean {
+  return escaped.includes('%') && decoded(escaped) === undefined;
 }
 
 const UNUSABLE_CHARACTER =

@@ -1,4 +1,4 @@
-import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -6,6 +6,9 @@ import { createGunzip } from 'node:zlib';
 import { AppError } from '../../domain/errors.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { withDeadline } from '../deadlines.ts';
+
+/** Like in `listener.ts`, without WebSocket and fetch. */
+const { Agent: HttpAgent, request: requestHttp } = process.getBuiltinModule('node:http');
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';

@@ -1,8 +1,6 @@
 import { parseConfig } from '../config/settings.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, valueOrError } from '../domain/errors.ts';
-import { systemClock } from '../lib/clock.ts';
-import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
 import { createHttpClient } from '../lib/http/http-client.ts';
 import { describeFailure } from '../lib/logger.ts';
 import { printable } from '../lib/printable.ts';
@@ -33,8 +31,7 @@ Exit code: 0 every field is found, 1 a field is not found or there is no record,
     const source = openYoutube(config, http, (field, result) =>
       results.set(field, isEmpty(result) ? { state: 'absent' } : result),
     );
-    const load = (signal: AbortSignal) => loadFirst(source, identifiers, { signal });
-    const found = await valueOrError(withDeadline(systemClock, LOAD_MS, NEVER_ABORTED, load));
+    const found = await valueOrError(loadFirst(source, identifiers, { signal: AbortSignal.timeout(LOAD_MS) }));
     await http.close();
     const feed = found instanceof AppError ? undefined : found.loaded.feed;
     if (feed) results.set('publishedAt', { state: 'found', value: feed.publishedAt, path: 'feed.published' });

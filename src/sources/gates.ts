@@ -6,6 +6,7 @@ import { createCallBudget } from '../lib/http/call-budget.ts';
 import { createGate, type Gate } from '../lib/http/gate.ts';
 import type { HttpClient } from '../lib/http/http-client.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
+import { printable } from '../lib/printable.ts';
 import type { Runtime } from '../lib/runtime.ts';
 
 /** What YouTube limits apart, and how sentences name it. */
@@ -47,7 +48,7 @@ export function createGates({ runtime, http, callsPerSecond }: GatesOptions) {
 
   function describe(name: GateName, { cause, detail, sinceMs, untilMs }: BreakerState): string {
     const next = untilMs > clock.now() ? `next call at ${formatTime(untilMs)}` : 'the next request tries again';
-    return `${LABELS[name]} ${PREDICATES[cause]} since ${formatTime(sinceMs)} (${detail}); ${next}`;
+    return `${LABELS[name]} ${PREDICATES[cause]} since ${formatTime(sinceMs)} (${printable(detail)}); ${next}`;
   }
 
   function log(name: GateName, state: BreakerState | undefined): void {

@@ -6,9 +6,6 @@ import { decodeReferences } from '../references.ts';
 import { textWithin } from '../text-limits.ts';
 import { avatarOfHit, parseHandle, parseImage } from '../youtube-urls.ts';
 
-/** Lists of the API have 50 items at most. */
-const MAX_ITEMS = 50;
-
 /* `null` means that the response is no JSON object, and a `list` of `null` that it is no list of this kind. */
 
 /** The channels of a channels.list response. */
@@ -27,10 +24,7 @@ function readList<T extends { readonly channelId: string }>(
   const object = parseJsonObject(body);
   if (object === undefined) return null;
   const items = valuesAt(object, 'items.*').filter(isListed);
-  const found = items
-    .slice(0, MAX_ITEMS)
-    .map(parse)
-    .filter((item) => item !== undefined);
+  const found = items.map(parse).filter((item) => item !== undefined);
   const list = {
     /** The number of items, including unreadable ones. */
     items: items.length,
@@ -39,15 +33,11 @@ function readList<T extends { readonly channelId: string }>(
   return { error: readApiError(object), list: object.kind === kind ? list : null };
 }
 
-const MAX_REASONS = 10;
-const MAX_REASON_CHARACTERS = 50;
-
 /** The reason in a response without a list. */
 function readApiError(body: JsonObject) {
-  const reasons = valuesAt(body, 'error.errors.*.reason').filter((reason) => typeof reason === 'string');
   const texts = [...valuesAt(body, 'error.details.*.reason'), firstAt(body, 'error.message')];
   return {
-    reasons: reasons.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON_CHARACTERS)),
+    reasons: valuesAt(body, 'error.errors.*.reason').filter((reason) => typeof reason === 'string'),
     /** Since 2020 an invalid key is a plain `badRequest`. Only its message or details distinguish it from an invalid channel. */
     isAboutKey: texts.some((text) => typeof text === 'string' && /api[ _]key/i.test(text)),
     /** "Quota exceeded for quota metric 'Search Queries' and limit 'Search Queries per day' …" (2026-06 to 2026-09). */

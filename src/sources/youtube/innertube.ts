@@ -5,6 +5,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { SourceGates } from '../gates.ts';
 import { firstAt } from '../json.ts';
 import { channelNotFound, UPSTREAM_CALL_MS } from '../source.ts';
+import { textWithin } from '../text-limits.ts';
 import { createVersionedSend, PAGE_HEADERS } from './client-version.ts';
 import { judgeApi, judgeFeed, judgePage } from './judge.ts';
 import { type PageReading, readAbout, readEndpoint, readPage } from './page.ts';
@@ -19,7 +20,6 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Leaves out a page's videos: about 20 KB instead of up to 1.2 MB (2026-07). */
 const CHANNEL_FIELD_MASK = 'header,metadata,microformat,alerts,onResponseReceivedActions';
-const MAX_REASON_CHARACTERS = 50;
 /** Search filter "type: channel". */
 const CHANNELS_ONLY = 'EgIQAg%3D%3D';
 /** The About tab that ordinary channels had until 2023-11. */
@@ -83,8 +83,7 @@ export function createInnertube(origin: string, gateOf: SourceGates) {
       return gate.request({ method: 'POST', url, ...sent }, key, judgeApi, { isBeside });
     });
     if (status >= 200 && status < 300) return { kind: 'value', value: read(body) };
-    const reason = firstAt(body, 'error.status');
-    return { kind: 'refusal', status, reason: String(reason ?? '').slice(0, MAX_REASON_CHARACTERS) };
+    return { kind: 'refusal', status, reason: textWithin(firstAt(body, 'error.status'), 'name') ?? '' };
   }
 
   return {

@@ -1,7 +1,6 @@
 import type { Judgement } from '../../lib/http/gate.ts';
 import { type HttpResponse, readRetryAfterMs } from '../../lib/http/http-client.ts';
 import { type JsonObject, parseJsonObject } from '../../lib/json.ts';
-import { printable } from '../../lib/printable.ts';
 import { isHtml, isMarkup } from '../json.ts';
 import { findYoutubeUrl } from '../youtube-urls.ts';
 import { type FeedReading, readFeed } from './feed.ts';
@@ -61,8 +60,7 @@ export function judgeServiceWorker(response: HttpResponse): Judgement<string | u
 function judgeStatus(response: HttpResponse): Judgement<never> | undefined {
   const { status, headers, body } = response;
   const isRedirect = status >= 300 && status < 400;
-  const location = printable(headers.location ?? 'nowhere');
-  const detail = isRedirect ? `redirect to ${location}` : `status ${status}`;
+  const detail = isRedirect ? `redirect to ${headers.location ?? 'nowhere'}` : `status ${status}`;
   if (status === 403 && !isMarkup(body)) return { kind: 'unexplained', detail };
   if (isRedirect || status === 403 || status === 429) return refused(response, detail);
   return status >= 500 ? { kind: 'failing', detail } : undefined;

@@ -127,6 +127,12 @@ describe('a record', () => {
     await expect(load(GAME)).rejects.toMatchObject({ code: 'upstream_invalid' });
   });
 
+  it('is an error if the status of an error is a deep list', async () => {
+    const status = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    replay.misbehave('browse', respondWithStatus(404, {}, `{"error":{"status":${status}}}`));
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'upstream_invalid' });
+  });
+
   it.each([
     ['another page of the site', redirectTo('https://www.youtube.com/@BellRockLight/about')],
     ['without data', respondWithStatus(200, {}, '<script>ytcfg.set({})</script>')],

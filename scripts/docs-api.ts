@@ -95,12 +95,8 @@ function valuesOf({ type = '', minimum, maximum, minLength, maxLength, ...schema
   return type === 'array' ? 'list' : 'text';
 }
 
-export function errorTable(): string {
-  const rows = ERROR_CODES.map((name) => {
-    const { status, description } = PROBLEMS[name];
-    return [code(name), String(status), description];
-  });
-  return table(['code', 'status', 'when'], rows);
+export function errorList(): string {
+  return list(ERROR_CODES.map((name) => [`${code(name)} (${PROBLEMS[name].status})`, PROBLEMS[name].description]));
 }
 
 export function variantTable(): string {

@@ -8,7 +8,7 @@ import { buildApp } from '../src/app/build.ts';
 import { fileVariable } from '../src/config/environment.ts';
 import { parseConfig, SETTINGS } from '../src/config/settings.ts';
 import { sendInProcess } from '../test/helpers/in-process.ts';
-import { alertList, code, errorTable, fieldList, list, type OpenApi, pathLists, variantTable } from './docs-api.ts';
+import { alertList, code, errorList, fieldList, list, type OpenApi, pathLists, variantTable } from './docs-api.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const PART = /(<!-- npm run docs: (\S+) ?(.*) -->\n)[\s\S]*?(?=<!-- end -->)/g;
@@ -29,7 +29,7 @@ export async function generatedDocuments(): Promise<ReadonlyMap<string, string>>
   const parts: Readonly<Record<string, (words: readonly string[]) => string>> = {
     paths: (paths) => pathLists(paths, openApi),
     fields: ([schema = '']) => fieldList(schema, openApi),
-    errors: errorTable,
+    errors: errorList,
     settings: settingsList,
     variants: variantTable,
     alerts: () => alertList(parse(readFileSync(join(ROOT, 'deploy/alerts.yaml'), 'utf8'))),

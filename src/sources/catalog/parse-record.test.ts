@@ -29,7 +29,7 @@ it('a full record is read, without the URLs of an API response; absent fields ar
 });
 
 it('docs/catalog.md lists its fields', () => {
-  const rows = readFileSync('docs/catalog.md', 'utf8').matchAll(/^\| (`[^|]+) \|/gm);
+  const rows = readFileSync('docs/catalog.md', 'utf8').matchAll(/^- (`[^:]+`): /gm);
   const listed = [...rows].flatMap(([, names = '']) => names.replaceAll('`', '').split(', '));
   const ignored = ['bannerUrl', 'avatarUrl', 'bannerUrls'];
   expect(listed.toSorted()).toEqual([...Object.keys(FULL), ...ignored].toSorted());

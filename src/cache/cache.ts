@@ -7,11 +7,11 @@ import { createMemoryCache } from '../lib/memory-cache.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import {
   type CachePolicy,
-  createEntry,
   type Entry,
   freshLeftMs,
   isServable,
   maxAgeMs,
+  memoryBytesOf,
   readContent,
   writeContent,
 } from './entry.ts';
@@ -121,8 +121,8 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
 
   function readEntry(key: string, text: string): Entry<V> | undefined {
     const content = readContent<V>(key, text, policy);
-    const characters = key.length + text.length;
-    return content && createEntry(clock, content, { isStored: true, order: 0, characters });
+    const bytes = memoryBytesOf(key, text);
+    return content && { ...content, bytes, isStored: true, order: 0, confirmedAtMs: clock.monotonic() };
   }
 
   function isFresh(entry: Entry<V>, { version, newerThanMs = -Infinity }: LookupOptions = {}): boolean {
@@ -144,7 +144,8 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
     const isNewest = held === undefined || held.order <= loadOrder;
     if (!isNewest && held.version === version) return held;
     const isStored = isStorable && isNewest;
-    const entry = createEntry(clock, content, { isStored, order: loadOrder, characters: key.length + text.length });
+    const bytes = memoryBytesOf(key, text);
+    const entry = { ...content, bytes, isStored, order: loadOrder, confirmedAtMs: clock.monotonic() };
     if (isNewest) memory.set(key, entry);
     if (isStored) void store.set(key, text, maxAgeMs(entry));
     return entry;

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { isJsonObject, type JsonObject } from '../lib/json.ts';
+import { type JsonObject, parseJsonObject } from '../lib/json.ts';
 import { checksumOf } from './keys.ts';
 
 /** The times of the values of a kind. */
@@ -40,13 +40,9 @@ export interface Entry<V> extends Content<V> {
 /** Memory of an entry's objects and of the cache's lists (measured; a test compares). */
 const ENTRY_OVERHEAD_BYTES = 600;
 
-export function createEntry<V>(
-  clock: Clock,
-  content: Content<V>,
-  { characters, isStored, order }: Pick<Entry<V>, 'isStored' | 'order'> & { readonly characters: number },
-): Entry<V> {
-  const bytes = ENTRY_OVERHEAD_BYTES + characters * 2;
-  return { ...content, bytes, isStored, order, confirmedAtMs: clock.monotonic() };
+/** The size in memory of an entry with this stored form. */
+export function memoryBytesOf(key: string, text: string): number {
+  return ENTRY_OVERHEAD_BYTES + (key.length + text.length) * 2;
 }
 
 /** The stored form: a checksum of the key and the rest, then JSON. SQLite has no checksums, and others may use the same Redis. */
@@ -60,17 +56,8 @@ export function readContent<V>(key: string, text: string, policy: CachePolicy): 
   const [head = ''] = /^\d{1,10} /.exec(text) ?? [];
   const json = text.slice(head.length);
   if (head === '' || Number(head) !== checksumOf(key, json)) return undefined;
-  const content = parse(json);
+  const content = parseJsonObject(json);
   return content !== undefined && isContent(content, policy) ? (content as unknown as Content<V>) : undefined;
-}
-
-function parse(json: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function isContent({ value, version, storedAtMs, freshMs, graceMs }: JsonObject, policy: CachePolicy): boolean {

@@ -5,9 +5,9 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** Parses a message; `undefined` for everything but a JSON object. */
-export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
+export function parseJsonObject(message: string | Uint8Array): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const value: unknown = JSON.parse(typeof message === 'string' ? message : new TextDecoder().decode(message));
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;

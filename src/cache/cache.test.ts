@@ -7,6 +7,7 @@ import { openEntries } from '../../test/helpers/entries.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { COMPARE_MS } from './cache.ts';
 import { writeContent } from './entry.ts';
+import { ABSENCE } from './values.ts';
 
 describeCache('cache.db', async () => {
   const path = join(await createTemporaryDirectory(), 'cache.db');
@@ -17,7 +18,7 @@ describe('the cache in front of a store that instances share', () => {
   function setUpTwo() {
     const clock = createManualClock();
     const store = { ...memoryStore(), isShared: true };
-    const open = () => testCache<string>({ freshMs: HOUR_MS, graceMs: 168 * HOUR_MS }, { clock, store });
+    const open = () => testCache<string | null>({ freshMs: HOUR_MS, graceMs: 168 * HOUR_MS }, { clock, store });
     return { clock, store, first: open(), second: open() };
   }
   const load = (value: string) => async () => ({ value });
@@ -56,7 +57,7 @@ describe('the cache in front of a store that instances share', () => {
 
   test('does not return an absence that the store has lost', async () => {
     const { clock, store, first } = setUpTwo();
-    await first.get('k', async () => ({ value: 'none', graceMs: 0 }), WAIT);
+    await first.get('k', async () => ABSENCE, WAIT);
     store.entries.clear();
     clock.advance(COMPARE_MS);
     await expect(first.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
@@ -68,7 +69,7 @@ test('a value that was loaded during a slow read from the store is not replaced 
   const store = memoryStore();
   const read = Promise.withResolvers<void>();
   const cache = testCache<string>({ freshMs: HOUR_MS, graceMs: HOUR_MS }, { clock, store });
-  const old = writeContent('k', { value: 'old', storedAtMs: clock.now() - 1, freshMs: HOUR_MS, graceMs: HOUR_MS });
+  const old = writeContent('k', { value: 'old', storedAtMs: clock.now() - 1, freshMs: HOUR_MS });
   store.get = async () => {
     await read.promise;
     return old;

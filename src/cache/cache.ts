@@ -24,8 +24,6 @@ export interface Loaded<V> {
   readonly version?: string;
   /** A shorter time than `policy.freshMs`, for a value that should be reloaded soon. */
   readonly freshMs?: number;
-  /** A shorter time than `policy.graceMs`. */
-  readonly graceMs?: number;
   /** False for a value that stays in memory and does not replace a stored value. */
   readonly isStorable?: boolean;
 }
@@ -91,7 +89,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
 
   function findInMemory(key: string): Entry<V> | undefined {
     const held = memory.get(key);
-    return held !== undefined && isServable(held, clock) ? held : undefined;
+    return held !== undefined && isServable(held, policy, clock) ? held : undefined;
   }
 
   /** Whether a shared store must be asked about a value in memory. */
@@ -107,7 +105,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
     // A load may have finished during this read.
     const held = findInMemory(key);
     const isNewer = stored !== undefined && (held === undefined || held.storedAtMs < stored.storedAtMs);
-    if (isNewer && isServable(stored, clock)) {
+    if (isNewer && isServable(stored, policy, clock)) {
       memory.set(key, stored);
       return stored;
     }
@@ -136,9 +134,9 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
    * Keeps the value in memory and in the store, unless a value is there whose load began later. Returns that one if it is of
    * the same version.
    */
-  function keep(key: string, { value, version, isStorable = true, ...times }: Loaded<V>, loadOrder: number): Entry<V> {
-    const { freshMs = policy.freshMs, graceMs = policy.graceMs } = times;
-    const content = { value, version, storedAtMs: clock.now(), freshMs, graceMs };
+  function keep(key: string, loaded: Loaded<V>, loadOrder: number): Entry<V> {
+    const { value, version, freshMs = policy.freshMs, isStorable = true } = loaded;
+    const content = { value, version, storedAtMs: clock.now(), freshMs };
     const text = writeContent(key, content);
     const held = memory.get(key);
     const isNewest = held === undefined || held.order <= loadOrder;
@@ -147,7 +145,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
     const bytes = memoryBytesOf(key, text);
     const entry = { ...content, bytes, isStored, order: loadOrder, confirmedAtMs: clock.monotonic() };
     if (isNewest) memory.set(key, entry);
-    if (isStored) void store.set(key, text, maxAgeMs(entry));
+    if (isStored) void store.set(key, text, maxAgeMs(entry, policy));
     return entry;
   }
 
@@ -168,7 +166,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
 
   /** The entry, if it may be returned when its load fails. */
   function staleOf(found: Entry<V> | undefined): Entry<V> | undefined {
-    return found !== undefined && found.graceMs > 0 ? found : undefined;
+    return found !== undefined && found.value !== null ? found : undefined;
   }
 
   /** The loaded value. If there is a stale one, that when the soft timeout has passed or the load has failed. */

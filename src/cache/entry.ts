@@ -6,7 +6,7 @@ import { checksumOf } from './keys.ts';
 export interface CachePolicy {
   /** How long a value is fresh, at most. */
   readonly freshMs: number;
-  /** How long after it was loaded a value may be returned when reloads fail, at most. */
+  /** How long after it was loaded a value may be returned when reloads fail. An absence (`null`) is returned only while it is fresh. */
   readonly graceMs: number;
   /** False for a value of another form, which another program has stored. Default: no other program can. */
   readonly isValue?: (value: unknown) => boolean;
@@ -21,8 +21,6 @@ export interface Content<V> {
   readonly storedAtMs: number;
   /** Counted from the time when it was stored. */
   readonly freshMs: number;
-  /** 0: the value is returned only while it is fresh. */
-  readonly graceMs: number;
 }
 
 /** A value in memory. */
@@ -60,12 +58,11 @@ export function readContent<V>(key: string, text: string, policy: CachePolicy): 
   return content !== undefined && isContent(content, policy) ? (content as unknown as Content<V>) : undefined;
 }
 
-function isContent({ value, version, storedAtMs, freshMs, graceMs }: JsonObject, policy: CachePolicy): boolean {
+function isContent({ value, version, storedAtMs, freshMs }: JsonObject, policy: CachePolicy): boolean {
   const isTime = (ms: unknown, maxMs: number) => typeof ms === 'number' && ms >= 0 && ms <= maxMs;
   return (
     isTime(storedAtMs, Number.MAX_SAFE_INTEGER) &&
     isTime(freshMs, policy.freshMs) &&
-    isTime(graceMs, policy.graceMs) &&
     (version === undefined || typeof version === 'string') &&
     (policy.isValue === undefined || policy.isValue(value))
   );
@@ -87,11 +84,11 @@ export function freshLeftMs(entry: Content<unknown>, clock: Clock): number {
 }
 
 /** The time after which the entry may no longer be served, counted from the time when it was stored. */
-export function maxAgeMs({ freshMs, graceMs }: Content<unknown>): number {
-  return Math.max(freshMs, graceMs);
+export function maxAgeMs({ value, freshMs }: Content<unknown>, { graceMs }: CachePolicy): number {
+  return value === null ? freshMs : Math.max(freshMs, graceMs);
 }
 
 /** True if the entry is fresh or in its grace. */
-export function isServable(entry: Content<unknown>, clock: Clock): boolean {
-  return ageOf(entry, clock) < maxAgeMs(entry);
+export function isServable(entry: Content<unknown>, policy: CachePolicy, clock: Clock): boolean {
+  return ageOf(entry, clock) < maxAgeMs(entry, policy);
 }

@@ -37,8 +37,8 @@ export interface Caches {
   readonly originals: Cache<OriginalInfo>;
 }
 
-/** "No such channel" is fresh for 60 s, and never returned after that. */
-export const ABSENCE = { value: null, freshMs: 60_000, graceMs: 0 } as const;
+/** "No such channel", which is fresh for 60 s. */
+export const ABSENCE = { value: null, freshMs: 60_000 } as const;
 
 // The forms of values in Redis: another program may write to it, and no value of another form may be used.
 

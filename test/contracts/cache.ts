@@ -203,7 +203,7 @@ export function describeCache(name: string, createData: () => Promise<StoredData
     });
 
     const textWith = (content: Partial<Content<string>>) =>
-      writeContent('k', { value: 'v', storedAtMs: clock.now(), freshMs: 1, graceMs: 1, ...content });
+      writeContent('k', { value: 'v', storedAtMs: clock.now(), freshMs: 1, ...content });
 
     test('a value that must not be stored is only in memory', async () => {
       await cache.get('k', load('a', { isStorable: false }), WAIT);

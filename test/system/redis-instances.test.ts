@@ -112,7 +112,7 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     await server.command(
       'SET',
       `pennant:${nameKey(HANDLE)}`,
-      writeContent(nameKey(HANDLE), { value: 7, storedAtMs: clock.now(), freshMs: 60_000, graceMs: 60_000 }),
+      writeContent(nameKey(HANDLE), { value: 7, storedAtMs: clock.now(), freshMs: 60_000 }),
     );
     const instance = await startConnected(server.url, {}, clock);
     await server.command('SET', `pennant:${searchKey('saltmarrow')}`, `${clock.now()} {"value":null,"freshMs":1e308}`);

@@ -1,8 +1,6 @@
 import type { FailureLog } from './failure-log.ts';
 import { describeFailure } from './logger.ts';
 
-export type ComponentHealth = ReturnType<typeof createComponentHealth>;
-
 /** Which components of the service cannot be used at the moment, and why. */
 export function createComponentHealth({ report: log }: Pick<FailureLog, 'report'>) {
   const details = new Map<string, string>();

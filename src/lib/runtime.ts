@@ -1,23 +1,14 @@
 import { Gauge, Registry } from '@prometheus-io/client';
 import type { Clock } from './clock.ts';
-import { type ComponentHealth, createComponentHealth } from './component-health.ts';
-import { createFailureLog, type FailureLog } from './failure-log.ts';
+import { createComponentHealth } from './component-health.ts';
+import { createFailureLog } from './failure-log.ts';
 import { countDroppedLines, type Logger } from './logger.ts';
 import { addCounter } from './metrics.ts';
 
-/** What all components of a service share. */
-export interface Runtime {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Failures that may come by the thousand: equal ones get one line a minute. */
-  readonly failureLog: FailureLog;
-  /** Components that cannot be used at the moment, and why. `/readyz` and the console show it. */
-  readonly health: ComponentHealth;
-  /** What each component counts and measures. */
-  readonly metrics: Registry;
-}
+export type Runtime = ReturnType<typeof createRuntime>;
 
-export function createRuntime({ clock, logger }: Pick<Runtime, 'clock' | 'logger'>): Runtime {
+/** What all components of a service share. */
+export function createRuntime({ clock, logger }: { readonly clock: Clock; readonly logger: Logger }) {
   const metrics = new Registry();
   const failureLog = createFailureLog({ logger, clock });
   const health = createComponentHealth(failureLog);
@@ -25,7 +16,7 @@ export function createRuntime({ clock, logger }: Pick<Runtime, 'clock' | 'logger
   addCounter(metrics, 'pennant_log_lines_dropped_total', dropped, countDroppedLines);
   new Gauge({
     name: 'pennant_part_degraded',
-    help: '1 for a component that cannot be used at the moment, or a field that most channels lack.',
+    help: '1 for a component that cannot be used at the moment.',
     labelNames: ['part'],
     registers: [metrics],
     collect() {
@@ -33,5 +24,14 @@ export function createRuntime({ clock, logger }: Pick<Runtime, 'clock' | 'logger
       for (const { name } of health.conditions()) this.set({ part: name }, 1);
     },
   });
-  return { clock, logger, metrics, health, failureLog };
+  return {
+    clock,
+    logger,
+    /** What each component counts and measures. */
+    metrics,
+    /** Components that cannot be used at the moment, and why. `/readyz` and the console show it. */
+    health,
+    /** Failures that may come by the thousand: equal ones get one line a minute. */
+    failureLog,
+  };
 }

@@ -1,12 +1,9 @@
 import type { CatalogRecord } from './record.ts';
 
-/** A channel, with the words of its title and handle as one text: ` word word `. */
-export interface OwnChannel {
-  readonly record: CatalogRecord;
-  readonly words: string;
-}
+export type OwnChannel = ReturnType<typeof searchable>;
 
-export function searchable(record: CatalogRecord): OwnChannel {
+/** A channel, with the words of its title and handle as one text: ` word word `. */
+export function searchable(record: CatalogRecord) {
   return { record, words: ` ${wordsOf(`${record.title} ${record.customUrl ?? ''}`).join(' ')} ` };
 }
 

@@ -5,14 +5,7 @@ import { textWithin } from '../text-limits.ts';
 import { parseChannelId } from '../youtube-urls.ts';
 import { toIsoSeconds } from './texts.ts';
 
-/** What a feed says about its channel. */
-export interface FeedReading {
-  /** It is in the language of the channel's owner; a page has the title in the language that was asked for. */
-  readonly title: string | undefined;
-  /** When the channel was created, to the second. */
-  readonly publishedAt: string | undefined;
-  readonly channelId: string | undefined;
-}
+export type FeedReading = NonNullable<ReturnType<typeof readFeed>>;
 
 /** The ending of a time of which only the day is known. */
 const DAY_ONLY = 'T00:00:00Z';
@@ -51,7 +44,7 @@ const START_CHARACTERS = 500;
  * What a feed says about its channel: YouTube writes it before the entries, each of which has a title and a time of its own.
  * `undefined` for another document, and for a part of a feed.
  */
-export function readFeed(xml: string): FeedReading | undefined {
+export function readFeed(xml: string) {
   if (!/<feed\b/.test(xml.slice(0, START_CHARACTERS)) || !xml.trimEnd().endsWith('</feed>')) return undefined;
   const [head = ''] = xml.split('<entry', 1);
   const title = /<title>([^<]{0,10000})<\/title>/.exec(head)?.[1];
@@ -59,7 +52,9 @@ export function readFeed(xml: string): FeedReading | undefined {
   // Since 2023 the elements with the ID lack the "UC" or are empty. The alternate link has the full ID.
   const page = /<link rel="alternate" href="([^"]{1,2048})"/.exec(head)?.[1];
   return {
+    /** It is in the language of the channel's owner; a page has the title in the language that was asked for. */
     title: title === undefined ? undefined : textWithin(decodeReferences(title), 'title'),
+    /** When the channel was created, to the second. */
     publishedAt: parseTimestamp(published ?? ''),
     channelId: parseChannelId(page ?? ''),
   };

@@ -5,33 +5,27 @@ import { parseChannelId } from '../youtube-urls.ts';
 import { ofPage, type Reading, readObjects, unambiguous, valueIn } from './readings.ts';
 import { textOf } from './texts.ts';
 
-/** The content of a channel page: plain data of bounded size. */
-export interface PageReading {
-  /** The objects of one channel. */
-  readonly readings: readonly Reading[];
-  /** Another channel than the requested one, to which YouTube redirects, or whose page this is. */
-  readonly redirectId: string | undefined;
-  /** The URL or path of a redirect that names no channel ID, such as `/@handle`. */
-  readonly redirectUrl: string | undefined;
-  /** The text of its error alert, `""` for one without a text; `undefined` when there is none. */
-  readonly alert: string | undefined;
-  /** Leads to the About panel. */
-  readonly aboutToken: string | undefined;
-}
+export type PageReading = ReturnType<typeof readPage>;
 
 const REDIRECT = 'onResponseReceivedActions.*.navigateAction.endpoint';
 
-export function readPage(page: JsonObject, requestedId: string): PageReading {
+/** The content of a channel page: plain data of bounded size. */
+export function readPage(page: JsonObject, requestedId: string) {
   const readings = ofPage(requestedId, readObjects(page));
   const textsAt = (path: string) => valuesAt(page, `${REDIRECT}.${path}`).map((text) => textWithin(text, 'url') ?? '');
   const urls = textsAt('urlEndpoint.url');
   const targets = [...textsAt('browseEndpoint.browseId'), ...urls].map(parseChannelId);
   const channelIds = [...targets, valueIn('channelId', ...readings)];
   return {
+    /** The objects of one channel. */
     readings,
+    /** Another channel than the requested one, to which YouTube redirects, or whose page this is. */
     redirectId: channelIds.find((channelId) => channelId !== undefined && channelId !== requestedId),
+    /** The URL or path of a redirect that names no channel ID, such as `/@handle`. */
     redirectUrl: urls.find((url) => url !== '' && parseChannelId(url) === undefined),
+    /** The text of its error alert, `""` for one without a text; `undefined` when there is none. */
     alert: findAlertText(page),
+    /** Leads to the About panel. */
     aboutToken: findAboutToken(page),
   };
 }

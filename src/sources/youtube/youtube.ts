@@ -8,7 +8,7 @@ import { type ChannelOptions, type ChannelSource, channelNotFound, type LoadedCh
 import { findYoutubeUrl, parseChannelId } from '../youtube-urls.ts';
 import { type About, completeAbout, loadAboutPanel, valueOrLost } from './about.ts';
 import { isRefusalStatus } from './client-version.ts';
-import { type FeedReading, isExactTime, withFeed } from './feed.ts';
+import { isExactTime, withFeed } from './feed.ts';
 import { saysGone } from './gone.ts';
 import {
   createInnertube,
@@ -39,7 +39,6 @@ export interface YoutubeSourceOptions {
 }
 
 const MAX_REDIRECTS = 3;
-const NO_FEED: Promise<FeedReading | undefined> = Promise.resolve(undefined);
 
 /**
  * YouTube without a key, through the calls of its web client. `docs/youtube.md` describes them.
@@ -60,13 +59,13 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     panel.catch(() => undefined);
     const isTimeKnown = isExactTime(known?.channel.publishedAt);
     // Feeds fail for hours, and that costs nothing but their values.
-    const feed = isTimeKnown ? NO_FEED : innertube.getFeed(channelId, beside).catch(() => undefined);
+    const feed = isTimeKnown ? undefined : innertube.getFeed(channelId, beside).catch(() => undefined);
     try {
       const page = await loadPage(channelId, signal);
       const target = page.redirectId ?? (await followUrl(page, signal));
       if (target === undefined || target === channelId) {
         assertShowsChannel(page);
-        const reading = withinMs(clock, feed, FEED_MS);
+        const reading = feed && withinMs(clock, feed, FEED_MS);
         const loaded = await readRecord(channelId, page, signal, panel);
         return withFeed(loaded, await reading, known?.feed);
       }

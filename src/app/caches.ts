@@ -1,10 +1,10 @@
 import { getHeapStatistics } from 'node:v8';
 import { type Cache, createCache } from '../cache/cache.ts';
-import { cachePath, createCacheFile } from '../cache/cache-file.ts';
+import { cachePath } from '../cache/cache-file.ts';
 import type { CachePolicy } from '../cache/entry.ts';
 import { createImageStore } from '../cache/image-store.ts';
 import { createRedisStore } from '../cache/redis-store.ts';
-import { CACHE_SCHEMA, createRows, createValueStore } from '../cache/rows.ts';
+import { createRows, createValueStore } from '../cache/rows.ts';
 import type { Store } from '../cache/store.ts';
 import { CACHE_POLICY, type Caches, IMAGE_MEMORY_SHARE } from '../cache/values.ts';
 import type { Config } from '../config/settings.ts';
@@ -25,8 +25,8 @@ const OPEN_MS = 5_000;
 /** Everything that is kept: in memory, on disk and in Redis. */
 export async function openStoredData(config: Config, runtime: Runtime) {
   const { clock, health, metrics } = runtime;
-  const file = createCacheFile({ path: cachePath(config.dataDir), schema: CACHE_SCHEMA, runtime });
-  const rows = createRows({ file, quotas: { values: MAX_VALUE_BYTES, images: config.imageCacheBytes }, runtime });
+  const quotas = { values: MAX_VALUE_BYTES, images: config.imageCacheBytes };
+  const rows = createRows({ path: cachePath(config.dataDir), quotas, runtime });
   await withinMs(clock, rows.shrink(), OPEN_MS);
   const values = createValueStore(rows);
   const maxMemoryBytes = Math.floor(config.memoryCacheBytes * IMAGE_MEMORY_SHARE);
@@ -36,6 +36,7 @@ export async function openStoredData(config: Config, runtime: Runtime) {
     health.report('redis', problem === null ? null : `not used (${problem})`);
   const redis = url === undefined ? undefined : await createRedisConnection({ url, clock, onStateChange });
   const store = redis === undefined ? values : createRedisStore(redis);
+  const stores = redis === undefined ? [values] : [store, values];
 
   // Values are in the heap that V8 collects, which has a limit of its own; images are outside of it.
   const heapBytes = (MAX_HEAP_SHARE * getHeapStatistics().heap_size_limit) / VALUES_MEMORY_SHARE;
@@ -63,15 +64,14 @@ export async function openStoredData(config: Config, runtime: Runtime) {
     /** With `REDIS_URL` only. */
     redis,
     /** Those that a purge empties. With Redis, `cache.db` is one of them: it has the images, and maybe values from a time without Redis. */
-    stores: redis === undefined ? [values] : [store, values],
+    stores,
     images,
     caches,
     /** Retries failed operations, so that a recovery needs no request. */
-    retry: file.retry,
+    retry: rows.retry,
     /** Finishes the writes. */
     async close(): Promise<void> {
-      await store.close();
-      file.close();
+      for (const { close } of stores) await close();
       redis?.close();
     },
   };

@@ -22,8 +22,6 @@ interface CacheFileOptions {
   readonly runtime: Pick<Runtime, 'failureLog' | 'health'>;
 }
 
-export type CacheFile = ReturnType<typeof createCacheFile>;
-
 const PAGE_BYTES = 16_384;
 const LOCK_WAIT_MS = 20;
 /** A checkpoint copies this many pages, and takes a few milliseconds. */

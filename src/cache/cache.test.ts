@@ -1,17 +1,16 @@
-import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { describeCache } from '../../test/contracts/cache.ts';
 import { fail, HOUR_MS, memoryStore, testCache, WAIT } from '../../test/helpers/cache.ts';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { openEntries } from '../../test/helpers/entries.ts';
+import { openValues } from '../../test/helpers/images.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { COMPARE_MS } from './cache.ts';
 import { writeContent } from './entry.ts';
 import { ABSENCE } from './values.ts';
 
 describeCache('cache.db', async () => {
-  const path = join(await createTemporaryDirectory(), 'cache.db');
-  return { open: (clock) => openEntries(path, { clock }).table };
+  const dataDir = await createTemporaryDirectory();
+  return { open: (clock) => openValues(dataDir, { clock }) };
 });
 
 describe('the cache in front of a store that instances share', () => {

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { openEntries } from '../../test/helpers/entries.ts';
+import { openValues, storedBytesIn } from '../../test/helpers/images.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 
 const HOUR_MS = 3_600_000;
@@ -12,14 +12,13 @@ const REMOVAL = { channelIds: [CHANNEL], keys: [] };
 const SECRET = 'private words';
 const TEXT = `${SECRET} ${CHANNEL} `.repeat(150);
 
-async function setUp(maxBytes?: number) {
+async function setUp(maxBytes: number) {
   const directory = await createTemporaryDirectory();
-  const path = join(directory, 'cache.db');
   const clock = createManualClock();
-  const opened = openEntries(path, { clock, ...(maxBytes !== undefined && { maxBytes }) });
-  onTestFinished(() => opened.table.close());
-  const { get } = opened.table;
-  const set = (key: string, text: string, ttlMs = HOUR_MS) => opened.table.set(key, text, ttlMs);
+  const values = openValues(directory, { clock, maxBytes });
+  onTestFinished(values.close);
+  const { get, remove } = values;
+  const set = (key: string, text: string, ttlMs = HOUR_MS) => values.set(key, text, ttlMs);
 
   /** The content of all files together: the database, its log and the log's index. */
   async function bytes(): Promise<string> {
@@ -27,11 +26,11 @@ async function setUp(maxBytes?: number) {
     return (await Promise.all(names.map((name) => readFile(join(directory, name), 'latin1')))).join('');
   }
 
-  return { ...opened, clock, set, get, bytes };
+  return { directory, clock, set, get, remove, bytes };
 }
 
 test('what was removed is in no file afterwards, also after many changes, and when it had expired or been evicted', async () => {
-  const { table, set, get, bytes, clock } = await setUp(200_000);
+  const { remove, set, get, bytes, clock } = await setUp(200_000);
   for (let round = 0; round < 20; round += 1) {
     await set(`channel1:${CHANNEL}`, `${TEXT} ${round}`);
     await set(`search1:words ${round}`, TEXT, 100);
@@ -40,18 +39,16 @@ test('what was removed is in no file afterwards, also after many changes, and wh
   expect(await bytes()).toContain(SECRET);
   clock.advance(1_000);
   for (let number = 0; number < 100; number += 1) await set(`key ${number}`, 'x'.repeat(1_000));
-  await table.remove(REMOVAL);
+  await remove(REMOVAL);
   expect(await bytes()).not.toContain(SECRET);
   expect(await get('key 99')).toHaveLength(1_000);
 });
 
 test('the table stays within its limit, and the entries that expire next are removed first', async () => {
-  const { set, get, file } = await setUp(2 ** 20);
+  const { directory, set, get } = await setUp(2 ** 20);
   const value = 'x'.repeat(10_000);
   await set('lives longest', value, 1_000 * HOUR_MS);
   for (let number = 0; number < 500; number += 1) await set(`key ${number}`, value, HOUR_MS + number);
-  expect(file.read((sql) => Number(sql("SELECT bytes FROM usage WHERE share = 'values'").get()?.bytes))).toBeLessThan(
-    1.1 * 2 ** 20,
-  );
+  expect(storedBytesIn(directory, 'values')).toBeLessThan(1.1 * 2 ** 20);
   expect([await get('lives longest'), await get('key 499'), await get('key 0')]).toEqual([value, value, undefined]);
 });

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { DamagedFileError } from '../lib/sqlite.ts';
-import type { CacheFile, Sql } from './cache-file.ts';
+import { createCacheFile, type Sql } from './cache-file.ts';
 import { checksumOf } from './keys.ts';
 import { createMatcher, type Removal } from './removal.ts';
 import type { Store } from './store.ts';
@@ -14,7 +14,7 @@ type Share = 'values' | 'images';
 const OVERHEAD_BYTES: Readonly<Record<Share, number>> = { values: 200, images: 4_096 };
 
 /** The contents are in a table of their own, because SQLite writes the whole row when a column changes. */
-export const CACHE_SCHEMA = `
+const SCHEMA = `
   CREATE TABLE rows (
     row INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
@@ -66,17 +66,18 @@ interface FoundRow {
 }
 
 interface RowsOptions {
-  readonly file: CacheFile;
+  readonly path: string;
   /** An image counts 4 KiB more than its bytes. */
   readonly quotas: Readonly<Record<Share, number>>;
-  readonly runtime: Pick<Runtime, 'clock' | 'failureLog' | 'metrics'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'failureLog' | 'health' | 'metrics'>;
 }
 
 export type Rows = ReturnType<typeof createRows>;
 
 /** The rows of `cache.db`: values, encoded images and originals. What expires next is evicted first. */
-export function createRows({ file, quotas, runtime }: RowsOptions) {
+export function createRows({ path, quotas, runtime }: RowsOptions) {
   const { clock, failureLog, metrics } = runtime;
+  const file = createCacheFile({ path, schema: SCHEMA, runtime });
   addBoundGauges(metrics, 'pennant_images_on_disk', 'images on disk', () => ({
     bytes: file.read((sql) => usedBytes(sql, 'images')) ?? 0,
     maxBytes: quotas.images,
@@ -175,6 +176,9 @@ export function createRows({ file, quotas, runtime }: RowsOptions) {
       // Pages that stay free are used again.
       await file.wipeFreePages().catch(() => undefined);
     },
+
+    retry: file.retry,
+    close: file.close,
   };
 }
 
@@ -213,13 +217,13 @@ function usedBytes(sql: Sql, share: Share): number {
 }
 
 /** The values in `cache.db`, as a store. */
-export function createValueStore(rows: Pick<Rows, 'get' | 'put' | 'remove'>): Store {
+export function createValueStore(rows: Rows): Store {
   return {
     name: 'cache.db',
     isShared: false,
     get: async (key) => rows.get(key)?.toString(),
     set: async (key, text, ttlMs) => void rows.put({ key, share: 'values', content: Buffer.from(text), ttlMs }),
     remove: rows.remove,
-    close: async () => undefined,
+    close: async () => rows.close(),
   };
 }

@@ -19,6 +19,6 @@ export interface Store {
    * @throws Error if some may be left
    */
   remove(removal: Removal): Promise<number>;
-  /** Waits for writes. */
+  /** Waits for writes, and closes what is only this store's. */
   close(): Promise<void>;
 }

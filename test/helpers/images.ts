@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
-import { cachePath, createCacheFile } from '../../src/cache/cache-file.ts';
+import { cachePath } from '../../src/cache/cache-file.ts';
 import { createImageStore, type ImageId, type ImageStore } from '../../src/cache/image-store.ts';
-import { CACHE_SCHEMA, createRows } from '../../src/cache/rows.ts';
+import { createRows, createValueStore } from '../../src/cache/rows.ts';
+import type { Store } from '../../src/cache/store.ts';
+import type { Clock } from '../../src/lib/clock.ts';
 import type { Runtime } from '../../src/lib/runtime.ts';
 import { createManualClock } from './clock.ts';
 import { recordLog } from './log.ts';
@@ -18,10 +20,9 @@ export async function openImages(
   maxBytes: number,
   { runtime = createTestRuntime(), maxMemoryBytes = 0 }: { runtime?: Runtime; maxMemoryBytes?: number } = {},
 ): Promise<ImageStore & { close(): void }> {
-  const file = createCacheFile({ path: cachePath(dataDir), schema: CACHE_SCHEMA, runtime });
-  const rows = createRows({ file, quotas: { values: 0, images: maxBytes }, runtime });
+  const rows = createRows({ path: cachePath(dataDir), quotas: { values: 0, images: maxBytes }, runtime });
   await rows.shrink();
-  return { ...createImageStore({ rows, maxMemoryBytes, runtime }), close: file.close };
+  return { ...createImageStore({ rows, maxMemoryBytes, runtime }), close: rows.close };
 }
 
 /** A data directory whose images a test may open several times, as one process after another does. */
@@ -43,7 +44,7 @@ export async function setUpImages(options: { dataDir?: string; maxBytes?: number
       return images;
     },
     /** What the images count against the quota. */
-    usage: () => ({ entries: storedImagesIn(dataDir).length, bytes: storedBytesIn(dataDir) }),
+    usage: () => ({ entries: storedImagesIn(dataDir).length, bytes: storedBytesIn(dataDir, 'images') }),
     change: (sql: string) => changeCache(dataDir, sql),
   };
 }
@@ -59,8 +60,18 @@ export function storedImagesIn(dataDir: string): readonly ImageId[] {
   return rows.map(({ key, is_original }) => ({ key: String(key), isOriginal: is_original === 1 }));
 }
 
-function storedBytesIn(dataDir: string): number {
-  return Number(query(dataDir, "SELECT bytes FROM usage WHERE share = 'images'")[0]?.bytes);
+/** What values or images count against their quota. */
+export function storedBytesIn(dataDir: string, share: 'values' | 'images'): number {
+  return Number(query(dataDir, `SELECT bytes FROM usage WHERE share = '${share}'`)[0]?.bytes);
+}
+
+/** The values of a data directory, as a process opens them. */
+export function openValues(
+  dataDir: string,
+  { clock, maxBytes = 64 * MIB }: { clock: Clock; maxBytes?: number },
+): Store {
+  const quotas = { values: maxBytes, images: 0 };
+  return createValueStore(createRows({ path: cachePath(dataDir), quotas, runtime: createTestRuntime({ clock }) }));
 }
 
 function query(dataDir: string, sql: string) {

@@ -28,7 +28,7 @@ export async function completeAbout(
 ): Promise<About> {
   if (panel !== 'lost' && panel.length > 0) return panel;
   const offered = await valueOrLost(loadAboutOfPage(innertube, page, channelId, signal), signal);
-  return panel === 'lost' && offered.length === 0 ? 'lost' : offered;
+  return offered.length === 0 ? panel : offered;
 }
 
 /** Uses the token in the page's header, or the tab of older headers. */

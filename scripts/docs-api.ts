@@ -38,9 +38,9 @@ export interface OpenApi {
   };
 }
 
-/** A Markdown table. Bars inside of cells are escaped. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = [head, ...rows].map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
+/** A Markdown table. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = [head, ...rows].map((row) => `| ${row.join(' | ')} |`);
   return [cells[0], `|${'---|'.repeat(head.length)}`, ...cells.slice(1)].join('\n');
 }
 
@@ -64,14 +64,14 @@ export function pathLists(paths: readonly string[], { paths: all }: OpenApi): st
   for (const parameter of operations.flatMap((operation) => operation.parameters ?? [])) {
     if (!parameters.has(parameter.name) && parameter.in === 'query') parameters.set(parameter.name, parameter);
   }
-  const tables = [list(operations.map(({ path, summary, description }) => [code(path), `${summary}. ${description}`]))];
-  if (parameters.size > 0) tables.push(table(['parameter', 'values', 'meaning'], [...parameters.values()].map(rowOf)));
-  return tables.join('\n\n');
+  const lists = [list(operations.map(({ path, summary, description }) => [code(path), `${summary}. ${description}`]))];
+  if (parameters.size > 0) lists.push('Parameters:', list([...parameters.values()].map(entryOf)));
+  return lists.join('\n\n');
 }
 
-function rowOf({ name, required, description, schema }: Parameter): string[] {
+function entryOf({ name, required, description, schema }: Parameter): [name: string, text: string] {
   const fallback = schema.default === undefined ? '' : `, default ${code(String(schema.default))}`;
-  return [code(name), `${valuesOf(schema)}${required ? ', required' : fallback}`, description];
+  return [`${code(name)} (${valuesOf(schema)}${required ? ', required' : fallback})`, description];
 }
 
 /** The properties of a named schema. The URLs in `bannerUrls` are the variants, which the section about images describes. */

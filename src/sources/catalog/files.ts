@@ -60,10 +60,9 @@ export async function listImages(folder: string): Promise<readonly string[]> {
   try {
     await realPathIn(folder, path);
     const entries = await readdir(path, { withFileTypes: true });
-    const links = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name);
-    const areFiles = await Promise.all(links.map((name) => isFileIn(folder, join(path, name))));
-    const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
-    return [...files, ...links.filter((_, at) => areFiles[at])];
+    const areFiles = entries.map((entry) => entry.isFile() || isFileIn(folder, join(path, entry.name)));
+    const isListed = await Promise.all(areFiles);
+    return entries.map(({ name }) => name).filter((_, at) => isListed[at]);
   } catch (error) {
     if (hasErrorCode(error, 'ENOENT')) return [];
     throw error;

@@ -86,6 +86,18 @@ describe('the quota', () => {
   });
 });
 
+test('an image that nobody has used for 30 days is removed when another one is stored', async () => {
+  const { open, clock, usage } = await setUpImages();
+  const images = await open();
+  for (const name of ['used', 'unused']) images.put(imageOf(ONE, name), bytesOf(name));
+  clock.advance(20 * 24 * 3_600_000);
+  await images.get(imageOf(ONE, 'used'));
+  clock.advance(20 * 24 * 3_600_000);
+  images.put(imageOf(ONE, 'new'), bytesOf('new'));
+  expect(usage().entries).toBe(2);
+  expect(await images.get(imageOf(ONE, 'used'))).toEqual(bytesOf('used'));
+});
+
 test.each<[what: string, sql: string]>([
   ['a content without its image', "INSERT INTO contents VALUES (1, x'00')"],
   ['a sum that is no number', "UPDATE usage SET bytes = 'a text'"],
@@ -119,13 +131,14 @@ describe('in memory', () => {
   });
 
   test('are images that cannot be stored, and originals only then', async () => {
-    const { open, change } = await setUpImages({ maxMemoryBytes: 16 * MIB });
+    const { open, change, clock } = await setUpImages({ maxMemoryBytes: 16 * MIB });
     const images = await open();
     const [stored, large] = [originalOf(ONE, 'stored'), originalOf(ONE, 'large')];
     images.put(stored, bytesOf('original'));
     images.put(large, bytesOf('original', 6 * MIB + 1));
     expect([await images.get(stored), (await images.get(large))?.length]).toEqual([bytesOf('original'), 6 * MIB + 1]);
     change(DELETE_IMAGES);
+    clock.advance(24 * 3_600_000);
     expect([await images.get(stored), (await images.get(large))?.length]).toEqual([undefined, 6 * MIB + 1]);
     images.forget({ channelIds: [ONE], keys: [] });
     expect(await images.get(large)).toBeUndefined();

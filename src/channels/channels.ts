@@ -19,7 +19,7 @@ interface NoChannel {
   readonly outcome: CacheOutcome;
 }
 
-export type ChannelResult = ChannelResponse | NoChannel;
+type ChannelResult = ChannelResponse | NoChannel;
 
 interface ChannelServiceOptions {
   /** It is absent if `SOURCES` does not name it. */

@@ -1,15 +1,5 @@
-import type { Channel } from '../domain/channel.ts';
+import type { Channel, ExampleChannel } from '../domain/channel.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
-
-/** A channel that the documents and pages of this instance can show. */
-export interface ExampleChannel {
-  readonly channelId: string;
-  readonly title: string;
-  /** The handle with its `@`; `null` if the channel has none. */
-  readonly handle: string | null;
-  readonly hasBanner: boolean;
-  readonly hasAvatar: boolean;
-}
 
 /** Returns some channels that this instance has for certain. */
 export type Examples = () => Promise<readonly ExampleChannel[]>;

@@ -118,3 +118,13 @@ export function isPublishedAt(value: unknown): value is string {
   const hasForm = typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value);
   return hasForm && new Date(value).toJSON() === value.replace('Z', '.000Z');
 }
+
+/** A channel that the documents and pages of this instance can show. */
+export interface ExampleChannel {
+  readonly channelId: string;
+  readonly title: string;
+  /** The handle with its `@`; `null` if the channel has none. */
+  readonly handle: string | null;
+  readonly hasBanner: boolean;
+  readonly hasAvatar: boolean;
+}

@@ -1,5 +1,5 @@
+import type { ExampleChannel } from '../../src/domain/channel.ts';
 import { searchOf } from './address.ts';
-import type { ExampleChannel } from './service.ts';
 
 /** Small copies of a sample channel's images. They are part of the page, so that they are there at once. */
 interface BundledImages {

@@ -1,17 +1,9 @@
-import type { Channel, ChannelLink } from '../../src/domain/channel.ts';
+import type { Channel, ChannelLink, ExampleChannel } from '../../src/domain/channel.ts';
 import type { Identifier } from '../../src/domain/identifier.ts';
 import { readPasted } from '../../src/domain/pasted.ts';
 import type { PageAddress } from './address.ts';
 import { type Loading, Problem, startLoading } from './loading.ts';
 import { channelInOwnAddress, recordPath } from './own-address.ts';
-
-/** A channel that the service has for certain. */
-export interface ExampleChannel {
-  readonly channelId: string;
-  readonly title: string;
-  readonly handle: string | null;
-  readonly hasBanner: boolean;
-}
 
 /** A record as the service sends it. */
 export interface ChannelRecord extends Omit<Channel, 'links' | 'banner' | 'avatar'> {

@@ -12,7 +12,7 @@ export interface OpenApiOptions {
 }
 
 /** What the service is, for the index too. */
-export const SUMMARY = 'A video channel’s metadata as JSON, its banner and avatar as images. No key, no login.';
+export const SUMMARY = 'A YouTube channel’s metadata as JSON, its banner and avatar as images. No key, no login.';
 
 const DESCRIPTION = `${SUMMARY}
 

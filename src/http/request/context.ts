@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import findMyWay from 'find-my-way';
-import type { ExampleChannel } from '../../channels/examples.ts';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
+import type { ExampleChannel } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { quoted } from '../../lib/printable.ts';

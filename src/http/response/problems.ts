@@ -89,7 +89,7 @@ export const PROBLEMS = {
   overloaded: {
     status: 503,
     title: 'Overloaded',
-    description: 'Too many images are waiting for an encoder.',
+    description: 'The instance has too much to do with images, or could not encode this one in time.',
     retryAfterSeconds: 2,
   },
   upstream_timeout: {

@@ -81,7 +81,7 @@ function createResponseMetrics(metrics: Registry, routes: string[]) {
   });
   const lookups = new Counter({
     name: 'pennant_cache_lookups_total',
-    help: 'Cache lookups, by outcome.',
+    help: 'Responses with a looked-up value, by the outcome of the cache.',
     labelNames: ['route', 'outcome'],
     registers: [metrics],
   });

@@ -4,16 +4,16 @@ import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import type { Channel } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
 import { type Identifier, isChannelId } from '../../domain/identifier.ts';
+import { type Badge, drawBadge } from '../badges/image.ts';
 import {
   BADGE_IMAGE_QUERY,
   BADGE_QUERY,
   type BadgeAppearance,
   RETIRED_BADGE_QUERY,
   RETIRED_JSON_QUERY,
-} from '../request/badge-parameters.ts';
+} from '../badges/parameters.ts';
 import { defineEndpoint, type Endpoint, type PathParameters, type PublicResponse } from '../request/context.ts';
 import { InvalidParameter } from '../request/parameters.ts';
-import { type Badge, drawBadge } from '../response/badge-image.ts';
 import { taggedResponse } from '../response/conditions.ts';
 import { cacheStatusFields, keptForMs, publicFor } from '../response/fields.ts';
 import { jsonResponse } from '../response/serializers.ts';

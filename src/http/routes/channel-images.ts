@@ -1,4 +1,4 @@
-import type { ExampleChannel } from '../../channels/examples.ts';
+import type { ExampleChannel } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
 import { FORMAT_NAMES, type Format, findFormat, formatRow } from '../../domain/formats.ts';
 import { type Identifier, identifierOfId, identifiersOfBareName, isChannelId } from '../../domain/identifier.ts';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { ExampleChannel, Examples } from '../../channels/examples.ts';
+import type { Examples } from '../../channels/examples.ts';
+import type { ExampleChannel } from '../../domain/channel.ts';
 import type { RateLimit } from '../../rate-limit/limiter.ts';
 import { type OpenApiOptions, openApiDocument, pathOf, SUMMARY } from '../openapi/document.ts';
 import type { Endpoint, PublicResponse } from '../request/context.ts';

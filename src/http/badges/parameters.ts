@@ -1,6 +1,6 @@
 import { BADGE_METRICS, BADGE_STYLES, DEFAULT_METRIC, DEFAULT_STYLE } from '../../domain/badges.ts';
-import { findFill } from '../response/badge-library.ts';
-import { choiceParameter, type Parameter, type Values } from './parameters.ts';
+import { choiceParameter, type Parameter, type Values } from '../request/parameters.ts';
+import { findFill } from './library.ts';
 
 /*
  * The parameters of badges: those of shields.io that have a meaning here, with the same values.

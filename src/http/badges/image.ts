@@ -1,5 +1,5 @@
-import type { BadgeAppearance } from '../request/badge-parameters.ts';
-import { findFill, makeBadge } from './badge-library.ts';
+import { findFill, makeBadge } from './library.ts';
+import type { BadgeAppearance } from './parameters.ts';
 
 export interface Badge {
   readonly label: string;

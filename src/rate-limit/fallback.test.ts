@@ -5,7 +5,8 @@ import { createManualClock } from '../../test/helpers/clock.ts';
 import { runsOf } from '../../test/helpers/runs.ts';
 import type { Clock } from '../lib/clock.ts';
 import { RedisUnavailable } from '../lib/redis/connection.ts';
-import { createFallbackRateLimiter, type SharedRateLimiter } from './fallback.ts';
+import { createFallbackRateLimiter } from './fallback.ts';
+import type { SharedRateLimiter } from './limiter.ts';
 import { createMemoryRateLimiter } from './memory.ts';
 
 const CLIENT = '192.0.2.1';

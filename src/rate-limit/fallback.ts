@@ -1,15 +1,6 @@
 import { RedisUnavailable } from '../lib/redis/connection.ts';
-import type { RateLimit, RateLimitBudget, RateLimitDecision } from './limiter.ts';
+import type { RateLimit, RateLimitBudget, RateLimitDecision, SharedRateLimiter } from './limiter.ts';
 import type { MemoryRateLimiter } from './memory.ts';
-
-export interface SharedRateLimiter {
-  /**
-   * Like `RateLimiter.hit`. With `mayAdmit` false the request is rejected and not counted, even if budget is left.
-   *
-   * @throws RedisUnavailable
-   */
-  hit(client: string, limit: RateLimit, mayAdmit?: boolean): Promise<RateLimitDecision>;
-}
 
 interface FallbackRateLimiterOptions {
   readonly shared: SharedRateLimiter;

@@ -22,4 +22,14 @@ export interface RateLimiter {
   hit(client: string, limit: RateLimit): RateLimitDecision | Promise<RateLimitDecision>;
 }
 
+/** The limiter of all instances. */
+export interface SharedRateLimiter {
+  /**
+   * Like `RateLimiter.hit`. With `mayAdmit` false the request is rejected and not counted, even if budget is left.
+   *
+   * @throws RedisUnavailable
+   */
+  hit(client: string, limit: RateLimit, mayAdmit?: boolean): Promise<RateLimitDecision>;
+}
+
 export type ClientLimit = RateLimit | 'unlimited';

@@ -1,6 +1,6 @@
 import { createRedisScript } from '../lib/redis/client.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
-import type { SharedRateLimiter } from './fallback.ts';
+import type { SharedRateLimiter } from './limiter.ts';
 
 /**
  * The log contains the times of a client's admitted requests inside the window, in microseconds, oldest first. Redis's

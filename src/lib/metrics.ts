@@ -29,7 +29,7 @@ export interface BoundedStats {
 const BOUND_GAUGES = [
   ['entries', 'entries', 'Entries'],
   ['maxEntries', 'max_entries', 'Largest number of entries'],
-  ['bytes', 'bytes', 'Bytes, keys included'],
+  ['bytes', 'bytes', 'Bytes'],
   ['maxBytes', 'max_bytes', 'Largest number of bytes'],
 ] as const;
 

@@ -21,7 +21,7 @@ const LABELS = {
   [IMAGE_SOURCE]: 'YouTube’s image host',
 } as const;
 
-export type GateName = keyof typeof LABELS;
+type GateName = keyof typeof LABELS;
 
 /** The gates of one source. They share its budget of calls. */
 export type SourceGates = (name: GateName) => Gate;

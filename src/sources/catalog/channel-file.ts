@@ -31,7 +31,7 @@ export function channelFileOf(folder: string): string {
 }
 
 /** The channels of a catalog, found by their ID, handle or user name. A catalog has no custom names. */
-export type OwnChannels = Readonly<Record<Exclude<IdentifierKind, 'custom'>, ReadonlyMap<string, OwnChannel>>>;
+type OwnChannels = Readonly<Record<Exclude<IdentifierKind, 'custom'>, ReadonlyMap<string, OwnChannel>>>;
 
 /**
  * Reads all channels, in steps between which other work runs.

@@ -1,9 +1,8 @@
 import { type Channel, isPublishedAt, type SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
 import { type JsonObject, parseJsonObject } from '../../lib/json.ts';
+import { decodeReferences, textWithin } from '../foreign-texts.ts';
 import { firstAt, valuesAt } from '../json.ts';
-import { decodeReferences } from '../references.ts';
-import { textWithin } from '../text-limits.ts';
 import { avatarOfHit, parseHandle, parseImage } from '../youtube-urls.ts';
 
 /* `null` means that the response is no JSON object, and a `list` of `null` that it is no list of this kind. */

@@ -11,7 +11,7 @@ import {
 } from '../source.ts';
 import { invalidResponse, judgeReply, type Method } from './judge.ts';
 
-export interface YoutubeDataApiOptions {
+interface YoutubeDataApiOptions {
   readonly clock: Clock;
   readonly gateOf: SourceGates;
   /** It replaces https://www.googleapis.com, and has no trailing slash. */

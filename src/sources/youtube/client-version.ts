@@ -17,7 +17,7 @@ export const PAGE_HEADERS = {
 } as const;
 
 /** How a call names YouTube's web client. */
-export interface WebClient {
+interface WebClient {
   readonly version: string;
   /** Sent with the version in the body. YouTube rejects old versions with HTTP 400 only if they are in headers (2026-07). */
   readonly headers: Readonly<Record<string, string>>;

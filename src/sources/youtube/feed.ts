@@ -1,7 +1,6 @@
 import type { Channel, FeedValues } from '../../domain/channel.ts';
-import { decodeReferences } from '../references.ts';
+import { decodeReferences, textWithin } from '../foreign-texts.ts';
 import type { LoadedChannel } from '../source.ts';
-import { textWithin } from '../text-limits.ts';
 import { parseChannelId } from '../youtube-urls.ts';
 import { toIsoSeconds } from './texts.ts';
 

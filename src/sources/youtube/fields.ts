@@ -1,7 +1,7 @@
 import type { Channel } from '../../domain/channel.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { type MAX_CHARACTERS, textWithin } from '../foreign-texts.ts';
 import { valuesAt } from '../json.ts';
-import { type MAX_CHARACTERS, textWithin } from '../text-limits.ts';
 import { parseChannelId, parseHandle, parseImage } from '../youtube-urls.ts';
 import { findCountryCode } from './countries.ts';
 import { parseLinks } from './links.ts';
@@ -9,7 +9,7 @@ import type { ObjectLayout } from './objects.ts';
 import { type CountNoun, parseCount, parseJoinedDate, partsOf, textOf } from './texts.ts';
 
 /** What a member of an object says about a field. */
-export interface FieldReading {
+interface FieldReading {
   readonly member: string;
   /** `undefined`: there is something in an unknown form. */
   readonly value: unknown;

@@ -5,13 +5,12 @@ import { OWN_RESPONSES, readResponses } from '../../../test/helpers/replay-respo
 import { runsOf } from '../../../test/helpers/runs.ts';
 import { plainTitle } from '../../domain/channel.ts';
 import { parseJsonObject } from '../../lib/json.ts';
-import { decodeReferences } from '../references.ts';
+import { decodeReferences } from '../foreign-texts.ts';
 import { channels, search } from '../youtube-data-api/parse.ts';
 import { readFeed } from './feed.ts';
 import { saysGone } from './gone.ts';
-import { readInitialData } from './initial-data.ts';
 import { layoutOf, OBJECT_NAMES } from './objects.ts';
-import { readAbout, readEndpoint, readPage as readPageOf } from './page.ts';
+import { readAbout, readEndpoint, readInitialData, readPage as readPageOf } from './page.ts';
 import { readObjects } from './readings.ts';
 import { buildRecord } from './record.ts';
 import { readSearchPage } from './search-page.ts';

@@ -4,7 +4,7 @@ import { type JsonObject, parseJsonObject } from '../../lib/json.ts';
 import { isHtml, isMarkup } from '../json.ts';
 import { findYoutubeUrl } from '../youtube-urls.ts';
 import { type FeedReading, readFeed } from './feed.ts';
-import { readInitialData } from './initial-data.ts';
+import { readInitialData } from './page.ts';
 
 /** A response of the API: any JSON object of any status below 500, whatever it says. */
 export interface ApiResponse {

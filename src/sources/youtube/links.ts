@@ -1,6 +1,6 @@
 import type { ChannelLink } from '../../domain/channel.ts';
+import { MAX_CHARACTERS } from '../foreign-texts.ts';
 import { firstAt, valuesAt } from '../json.ts';
-import { MAX_CHARACTERS } from '../text-limits.ts';
 import { findYoutubeUrl } from '../youtube-urls.ts';
 import { textOf } from './texts.ts';
 

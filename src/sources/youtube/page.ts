@@ -1,9 +1,25 @@
-import type { JsonObject } from '../../lib/json.ts';
+import { type JsonObject, parseJsonObject } from '../../lib/json.ts';
+import { textWithin } from '../foreign-texts.ts';
 import { firstAt, valuesAt, valuesNamed, walk } from '../json.ts';
-import { textWithin } from '../text-limits.ts';
 import { parseChannelId } from '../youtube-urls.ts';
 import { ofPage, type Reading, readObjects, unambiguous, valueIn } from './readings.ts';
 import { textOf } from './texts.ts';
+
+/** `var ytInitialData = {…};</script>`, also as a member of `window` (2019 to 2026-09). */
+const DATA_START = /\bytInitialData(?:["']\])?\s{0,2}=\s{0,2}(?=\{)/;
+const DATA_END = '</script>';
+
+/** The data of a page of YouTube, which is a response of the API; `undefined` if there is none. */
+export function readInitialData(html: Uint8Array): JsonObject | undefined {
+  const text = new TextDecoder().decode(html);
+  const start = DATA_START.exec(text);
+  if (start === null) return undefined;
+  const from = start.index + start[0].length;
+  // YouTube escapes "<" in texts.
+  const end = text.indexOf(DATA_END, from);
+  const script = text.slice(from, end === -1 ? undefined : end).trimEnd();
+  return parseJsonObject(Buffer.from(script.endsWith(';') ? script.slice(0, -1) : script));
+}
 
 export type PageReading = ReturnType<typeof readPage>;
 

@@ -1,8 +1,8 @@
 import type { SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { textWithin } from '../foreign-texts.ts';
 import { firstAt, valuesAt, valuesNamed, walk } from '../json.ts';
-import { textWithin } from '../text-limits.ts';
 import { avatarOfHit, parseHandle } from '../youtube-urls.ts';
 import { type CountNoun, parseCount, partsOf, textOf } from './texts.ts';
 

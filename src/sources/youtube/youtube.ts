@@ -34,7 +34,7 @@ export interface YoutubeSourceOptions {
   /** True to search for handles that YouTube's resolver loses. By default the next source is called. */
   readonly searchesForLostHandles?: boolean | undefined;
   readonly clock: Clock;
-  /** Counts which paths carry the fields, where a layout change shows first. */
+  /** Counts what became of each field, where a change of YouTube’s objects shows first. */
   readonly onField?: FieldObserver;
 }
 

@@ -64,8 +64,6 @@ interface RecordedCall {
 
 /** The time for one load. */
 const LOAD_MS = 20_000;
-/** Sources that can choose the number of hits send that many. */
-const MAX_HITS = 20;
 
 /**
  * Loads a channel and searches for it. Writes the last response of each kind into the directory, in the form of
@@ -87,7 +85,7 @@ export async function recordChannel(channel: string, directory: string, keep: re
   const inTime = () => ({ signal: AbortSignal.timeout(LOAD_MS) });
   const found = await valueOrError(loadFirst(source, identifiersOfName(channel), inTime()));
   const title = found instanceof AppError ? channel : found.loaded.channel.title;
-  const search = await valueOrError(source.search(title, MAX_HITS, inTime()));
+  const search = await valueOrError(source.search(title, inTime()));
   await http.close();
 
   const recordedAt = new Date(systemClock.now()).toISOString().slice(0, 10);

@@ -33,8 +33,6 @@ interface SearchResponse {
 
 export type SearchService = ReturnType<typeof createSearchService>;
 
-/** The maximum `limit` of a request, and the page size for sources that support one. */
-const MAX_HITS = 20;
 /** How long clients may cache a list that needed no source. */
 const FROM_CATALOG: CacheOutcome = { kind: 'catalog', ttlMs: 600_000, isCollapsed: false, isStored: false };
 /** How long they may cache a list when a source gave no usable response. */
@@ -74,7 +72,7 @@ export function createSearchService(options: SearchServiceOptions) {
   /** The list of the sources, from the cache or loaded. */
   async function findLive(query: string): Promise<Found> {
     if (sources === undefined) return NOTHING;
-    const load = async () => ({ value: withoutBlocked(await sources.search(query, MAX_HITS)) });
+    const load = async () => ({ value: withoutBlocked(await sources.search(query)) });
     const { value, outcome } = await cache.get(searchKey(query), load);
     return { hits: value, outcome };
   }
@@ -105,7 +103,7 @@ export function createSearchService(options: SearchServiceOptions) {
       const query = identifiers[0]?.value ?? text;
       const [named, own = [], live] = await Promise.all([
         inTime(findNamed(identifiers)),
-        catalog?.search(query, MAX_HITS),
+        catalog?.search(query),
         inTime(findLive(query)),
       ]);
       const byId = new Map<string, SearchHit>();

@@ -90,6 +90,9 @@ export interface KnownChannel {
   readonly feed?: FeedValues | undefined;
 }
 
+/** The most search results that a request may want, and that a source is asked for. */
+export const MAX_HITS = 20;
+
 /** A channel in search results. It often has fewer fields than the record. */
 export interface SearchHit
   extends Pick<Channel, 'channelId' | 'title' | 'description' | 'customUrl' | 'subscriberCount' | 'videoCount'> {

@@ -71,14 +71,14 @@ describe('a search of several sources', () => {
 
   it('is the list of the first source that answers, also an empty one', async () => {
     const other = createStub(second);
-    expect(await over([first, other]).search('q', 20)).toHaveLength(2);
-    expect(await over([{ hits: [] }, other]).search('q', 20)).toEqual([]);
+    expect(await over([first, other]).search('q')).toHaveLength(2);
+    expect(await over([{ hits: [] }, other]).search('q')).toEqual([]);
     expect(other.calls).toBe(0);
-    expect(await over([{ hits: 'upstream_invalid' }, other]).search('q', 20)).toHaveLength(1);
+    expect(await over([{ hits: 'upstream_invalid' }, other]).search('q')).toHaveLength(1);
   });
 
   it('fails with the most specific of several errors', async () => {
-    const search = over([{ hits: 'upstream_invalid' }, { hits: 'upstream_timeout' }]).search('q', 20);
+    const search = over([{ hits: 'upstream_invalid' }, { hits: 'upstream_timeout' }]).search('q');
     await expect(search).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
 });

@@ -91,8 +91,7 @@ export function combineSources({ clock, onOutcome, ...options }: SourcesOptions)
       tryInOrder('getChannel', (source, attempt) => source.getChannel(channelId, { ...attempt, known })),
 
     /** The list of the first source that answers. */
-    search: (query: string, limit: number) =>
-      tryInOrder('search', (source, attempt) => source.search(query, limit, attempt)),
+    search: (query: string) => tryInOrder('search', (source, attempt) => source.search(query, attempt)),
   };
 }
 

@@ -20,5 +20,5 @@ it('titles of every source are plain; an empty one becomes the channel ID, or th
   };
   expect((await sources.getChannel(ID)).channel).toMatchObject(plain);
   expect((await sources.resolve(identifierOfId(ID))).loaded?.channel).toMatchObject(plain);
-  expect(await sources.search('bell', 5)).toMatchObject([{ title: 'Bell Rock' }, { title: 'UCother' }]);
+  expect(await sources.search('bell')).toMatchObject([{ title: 'Bell Rock' }, { title: 'UCother' }]);
 });

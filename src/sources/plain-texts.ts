@@ -13,7 +13,7 @@ export function withPlainTexts(source: ChannelSource): ChannelSource {
       return resolution.loaded === undefined ? resolution : { ...resolution, loaded: plainLoaded(resolution.loaded) };
     },
     getChannel: async (channelId, options) => plainLoaded(await source.getChannel(channelId, options)),
-    search: async (query, limit, options) => (await source.search(query, limit, options)).map(plainTexts),
+    search: async (query, options) => (await source.search(query, options)).map(plainTexts),
   };
 }
 

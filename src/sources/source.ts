@@ -43,11 +43,8 @@ export interface ChannelSource {
   /** Finds the channel of a handle or user name. */
   resolve(identifier: Identifier, options: LoadOptions): Promise<Resolution>;
   getChannel(channelId: string, options: ChannelOptions): Promise<LoadedChannel>;
-  /**
-   * Returns the matching channels, best first; empty if nothing matches. There are at most `limit` hits if the source can
-   * choose their number; otherwise there may be more.
-   */
-  search(query: string, limit: number, options: LoadOptions): Promise<readonly SearchHit[]>;
+  /** The matching channels, best first; empty if nothing matches. There may be more than `MAX_HITS` if the source has no limit. */
+  search(query: string, options: LoadOptions): Promise<readonly SearchHit[]>;
 }
 
 /** The definite answer of a source that has no such channel. @param cause what YouTube said, for the log */

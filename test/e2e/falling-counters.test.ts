@@ -22,9 +22,9 @@ function useHeldApp(stage: Stage) {
           await pass('source');
           return source.getChannel(id, options);
         },
-        async search(query, limit, options) {
+        async search(query, options) {
           await pass('source');
-          return source.search(query, limit, options);
+          return source.search(query, options);
         },
       },
     ],

@@ -60,7 +60,7 @@ describe('a recording', () => {
     expectRecord(channel, valuesOf('page.json'));
     expect(valuesOf('page.json').country).toBe('GB');
     expect([channel.viewCount, isComplete]).toEqual(['312530935570', true]);
-    const hits = await source.search('Bell Rock Light', 20, { signal });
+    const hits = await source.search('Bell Rock Light', { signal });
     const { count, firstFive } = valuesOf('search.json') as { count?: number; firstFive?: object[] };
     expect(hits).toHaveLength(count ?? 0);
     expect(hits).toMatchObject(firstFive ?? []);

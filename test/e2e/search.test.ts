@@ -79,15 +79,15 @@ describe('search', () => {
   });
 });
 
-test('has twenty results unless the request has a limit, and gets all of them from its source at once', async () => {
-  const asked: number[] = [];
+test('has twenty results unless the request has a limit, and asks its source once for all of them', async () => {
+  let asked = 0;
   const many = await startForTest({
     sources: [
       {
         ...numberedSource(),
-        async search(_query, limit) {
-          asked.push(limit);
-          return Array.from({ length: limit }, (_, number) => hit(numberedChannelId(number)));
+        async search() {
+          asked += 1;
+          return Array.from({ length: 30 }, (_, number) => hit(numberedChannelId(number)));
         },
       },
     ],
@@ -95,5 +95,5 @@ test('has twenty results unless the request has a limit, and gets all of them fr
   const count = async (query: string) =>
     (await many.get(`/api/search?q=a${query}`)).json<{ results: [] }>().results.length;
   expect([await count(''), await count('&limit=1'), await count('&limit=20')]).toEqual([20, 1, 20]);
-  expect(asked).toEqual([20]);
+  expect(asked).toBe(1);
 });

@@ -149,7 +149,7 @@ export function createStub({ channel = DOWN, hits = DOWN, ...stub }: Stub = {}) 
       return { channelId: loaded.channel.channelId, loaded };
     },
     getChannel: (_id, options) => give(channel, options),
-    search: (_query, _limit, options) => give(hits, options),
+    search: (_query, options) => give(hits, options),
   } satisfies ChannelSource & { calls: number; signals: AbortSignal[] };
   return source;
 }

@@ -1,4 +1,5 @@
 import { type ParsedUrlQuery, parse } from 'node:querystring';
+import { MAX_HITS } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
 import { FORMAT_NAMES, formatRow, NEGOTIATED_FORMATS } from '../../domain/formats.ts';
 import { identifiersIn, MAX_PASTED_CHARACTERS } from '../../domain/pasted.ts';
@@ -139,7 +140,10 @@ const SEARCH_TEXT: Parameter<string> = {
   },
 };
 
-export const SEARCH_QUERY = { q: SEARCH_TEXT, limit: wholeNumber(1, 20, 'The maximum number of results.', 5, 20) };
+export const SEARCH_QUERY = {
+  q: SEARCH_TEXT,
+  limit: wholeNumber(1, MAX_HITS, 'The maximum number of results.', 5, MAX_HITS),
+};
 
 export const MAX_BATCH = 50;
 

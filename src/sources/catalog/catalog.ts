@@ -70,9 +70,9 @@ export async function openCatalog({ folder, clock, onChange, onStateChange }: Ca
       return found && channelOf(found);
     },
 
-    /** Channels that match, best first, at most `limit`. */
-    async search(query: string, limit: number): Promise<readonly SearchHit[]> {
-      const found = searchChannels(channels.id.values(), query, limit);
+    /** Channels that match, best first, at most `MAX_HITS`. */
+    async search(query: string): Promise<readonly SearchHit[]> {
+      const found = searchChannels(channels.id.values(), query);
       return Promise.all(found.map(async (channel) => hitOf(await channelOf(channel))));
     },
 

@@ -1,3 +1,4 @@
+import { MAX_HITS } from '../../domain/channel.ts';
 import type { CatalogRecord } from './record.ts';
 
 export type OwnChannel = ReturnType<typeof searchable>;
@@ -8,10 +9,10 @@ export function searchable(record: CatalogRecord) {
 }
 
 /**
- * Returns at most `limit` channels of which each word of the query begins a word. Those that have all of them as whole words
+ * Returns at most `MAX_HITS` channels of which each word of the query begins a word. Those that have all of them as whole words
  * come first, otherwise the order stays.
  */
-export function searchChannels(channels: Iterable<OwnChannel>, query: string, limit: number): OwnChannel[] {
+export function searchChannels(channels: Iterable<OwnChannel>, query: string): OwnChannel[] {
   const wanted = [...new Set(wordsOf(query))];
   if (wanted.length === 0) return [];
   const withWords: OwnChannel[] = [];
@@ -21,7 +22,7 @@ export function searchChannels(channels: Iterable<OwnChannel>, query: string, li
     const isWhole = wanted.every((word) => channel.words.includes(` ${word} `));
     (isWhole ? withWords : withBeginnings).push(channel);
   }
-  return [...withWords, ...withBeginnings].slice(0, limit);
+  return [...withWords, ...withBeginnings].slice(0, MAX_HITS);
 }
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;

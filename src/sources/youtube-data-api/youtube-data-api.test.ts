@@ -141,7 +141,7 @@ it.each([
 describe('a search of the official API', () => {
   const searchIn = async (...items: unknown[]) => {
     upstream.response(respondWithJson({ kind: 'youtube#searchListResponse', items }));
-    return source.search('tom', 5, { signal });
+    return source.search('tom', { signal });
   };
 
   it('decodes the escapes that only searches have', async () => {
@@ -166,7 +166,7 @@ it('the key is sent in a header field, and is never in a URL or an error, even i
     dataApi(request, response);
   });
   await source.getChannel(ID, { signal });
-  await source.search('sample', 1, { signal });
+  await source.search('sample', { signal });
   expect(headers).toEqual([KEY, KEY]);
   expect(upstream.requests.join()).not.toContain(KEY);
   for (const listener of [

@@ -1,3 +1,4 @@
+import { MAX_HITS } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
 import { comparable, type Identifier } from '../../domain/identifier.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -20,7 +21,6 @@ interface YoutubeDataApiOptions {
 }
 
 const MAX_BYTES = 4 * 1024 * 1024;
-const MAX_RESULTS = 50;
 const CHANNEL_PARTS = 'snippet,statistics,brandingSettings';
 
 /** The filter that finds a channel by each kind of identifier: developers.google.com/youtube/v3/docs/channels/list. There is none for custom names. */
@@ -83,12 +83,11 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
 
     getChannel: (channelId, load) => loadChannel({ kind: 'id', value: channelId }, load),
 
-    async search(query, limit, load) {
-      const maxResults = String(Math.min(limit, MAX_RESULTS));
-      const parameters = { part: 'snippet', type: 'channel', q: query, maxResults };
+    async search(query, load) {
+      const parameters = { part: 'snippet', type: 'channel', q: query, maxResults: String(MAX_HITS) };
       const list = await call('search', comparable(query), parameters, load);
       if (list.items > 0 && list.found.length === 0) throw invalidResponse('search results without an ID or a title');
-      return list.found.slice(0, limit);
+      return list.found;
     },
   } satisfies ChannelSource;
 }

@@ -10,7 +10,7 @@ const OTHER_ID = 'UCreplayQuiet00000000007';
 async function hitsIn(response: object) {
   const { replay, source } = await startReplayedSource();
   replay.misbehave('search', respondWithJson(response));
-  const hits = await source.search('light', 20, { signal: new AbortController().signal });
+  const hits = await source.search('light', { signal: new AbortController().signal });
   expect(replay.callsTo('search')).toHaveLength(1);
   return hits;
 }

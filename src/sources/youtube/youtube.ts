@@ -124,7 +124,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
       return { channelId: found };
     },
     getChannel: loadChannel,
-    search: (query, _limit, { signal }) => searchChannels(innertube, query, signal),
+    search: (query, { signal }) => searchChannels(innertube, query, signal),
   } satisfies ChannelSource;
 }
 

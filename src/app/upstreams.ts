@@ -1,6 +1,6 @@
 import { Counter } from '@prometheus-io/client';
 import type { Config } from '../config/settings.ts';
-import { IMAGE_SOURCE } from '../domain/source-status.ts';
+import { GOOD_OUTCOMES, IMAGE_SOURCE } from '../domain/source-status.ts';
 import { createDownloader, type Downloader } from '../images/download.ts';
 import type { FailureLog } from '../lib/failure-log.ts';
 import { isExplainedByBreaker } from '../lib/http/gate.ts';
@@ -71,8 +71,6 @@ export function createUpstreams(options: UpstreamsOptions) {
     close: http.close,
   };
 }
-
-const GOOD_OUTCOMES: ReadonlySet<SourceOutcome['outcome']> = new Set(['found', 'channel_not_found', 'inconclusive']);
 
 function reportFailure(failureLog: FailureLog, { source, operation, outcome, durationMs, error }: SourceOutcome): void {
   const reason = describeFailure(error);

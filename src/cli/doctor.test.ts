@@ -62,8 +62,8 @@ describe('the doctor', () => {
     ['429', respondWithStatus(429), 'status 429'],
     ['a "sorry" page', redirectTo('https://www.google.com/sorry/index'), 'redirect to https://www.google.com/sorry'],
     ['a captcha', respondWithHtml(), 'HTML with status 200'],
-    ['403', respondWithStatus(403), 'refuses this service at the moment. (status 403)'],
-    ['500', respondWithStatus(500), 'fails at the moment. (status 500)'],
+    ['403', respondWithStatus(403), 'refused the call. (status 403)'],
+    ['500', respondWithStatus(500), 'gives no usable responses. (status 500)'],
   ])('gives %s as the reason why there is no record', async (_name, listener, reason) => {
     await startUpstream();
     replay.misbehave('all', listener);

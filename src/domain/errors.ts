@@ -41,14 +41,35 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
  */
 type FailureScope = 'upstream' | 'key' | 'inconclusive';
 
-/**
- * Why calls to YouTube fail, as far as an operator can act on it:
- * - `unreachable`: this machine cannot reach YouTube, or the relay or proxy before it
- * - `refused`: YouTube refuses this address
- * - `quota`: a quota of the Data API is spent
- * - `failing`: YouTube responds with errors, or too late
- */
-export type FailureCause = 'unreachable' | 'refused' | 'quota' | 'failing';
+/** Why calls fail, as far as an operator can act on it: the words of conditions, metrics and advice. */
+export type FailureCause = 'failing' | 'unreachable' | 'refused' | 'quota';
+
+export type FailureKind = 'unexplained' | 'unreadable' | 'late' | FailureCause;
+
+interface Failure {
+  /** Why a breaker opens that such calls open. */
+  readonly cause: FailureCause;
+  /** The error of the call. */
+  readonly code: ErrorCode;
+  /** What the call says about other keys: by default, that they fail too. */
+  readonly scope?: FailureScope;
+  /** What the other side does, after its name, for clients and operators. */
+  readonly predicate: string;
+}
+
+/** How calls to another side fail, from the best to the worst. */
+export const FAILURES: Readonly<Record<FailureKind, Failure>> = {
+  /** Refused without a reason. For two different keys in a row, this is a refusal of this address. */
+  unexplained: { cause: 'failing', code: 'upstream_unavailable', scope: 'key', predicate: 'refused the call' },
+  /** Damaged or too long. */
+  unreadable: { cause: 'failing', code: 'upstream_invalid', scope: 'key', predicate: 'sent an unreadable response' },
+  failing: { cause: 'failing', code: 'upstream_unavailable', predicate: 'gives no usable responses' },
+  late: { cause: 'failing', code: 'upstream_timeout', predicate: 'did not respond in time' },
+  /** The connection fails: to the other side, or to the relay or proxy before it. */
+  unreachable: { cause: 'unreachable', code: 'upstream_unavailable', predicate: 'cannot be reached from this server' },
+  refused: { cause: 'refused', code: 'upstream_unavailable', predicate: 'refuses this server' },
+  quota: { cause: 'quota', code: 'upstream_unavailable', predicate: 'has no quota left' },
+};
 
 type AppErrorOptions = ErrorOptions & Partial<Pick<AppError, 'retryAfterMs' | 'validForMs' | 'outcome' | 'scope'>>;
 

@@ -1,10 +1,11 @@
 import { isImageUrl, type RemoteImage } from '../domain/channel.ts';
 import { AppError, clearestError, type ErrorCode, errorCodeOf, isKeyFailure } from '../domain/errors.ts';
 import { sniffFormat } from '../domain/formats.ts';
+import type { Verdict } from '../lib/breaker.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/deadlines.ts';
 import { NotSentError } from '../lib/http/call-budget.ts';
-import type { Gate, Judgement } from '../lib/http/gate.ts';
+import type { Gate } from '../lib/http/gate.ts';
 import { type HttpResponse, readRetryAfterMs } from '../lib/http/http-client.ts';
 
 /** The download of an original, all its URLs together. */
@@ -80,7 +81,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
 const GONE = 'The image is no longer where the channel says it is.';
 
 /** What a response says: the image, or an error that concerns its URL only. */
-function judgeImage({ status, headers, body }: HttpResponse): Judgement<Buffer> {
+function judgeImage({ status, headers, body }: HttpResponse): Verdict<Buffer> {
   const detail = `status ${status}`;
   const waitMs = readRetryAfterMs(headers);
   if (status === 404 || status === 410) return { kind: 'answered', value: new AppError('image_not_found', GONE) };

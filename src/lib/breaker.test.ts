@@ -13,12 +13,16 @@ beforeEach(() => {
   breaker = createBreaker(clock);
 });
 
+function verdict(kind: Verdict['kind'], waitMs?: number): Verdict {
+  return kind === 'answered' ? { kind, value: undefined } : { kind, detail: 'status 500', waitMs };
+}
+
 /** A call for a key of its own. @returns why the breaker is open */
 function call(kind?: Verdict['kind'], { key, waitMs }: { key?: string; waitMs?: number } = {}) {
   keys += 1;
   const usedKey = key ?? `key ${keys}`;
   expect(breaker.admit(usedKey)).toBe(0);
-  breaker.settle(usedKey, kind && { kind, detail: 'status 500', waitMs });
+  breaker.settle(usedKey, kind && verdict(kind, waitMs));
   return breaker.state()?.cause;
 }
 
@@ -46,7 +50,7 @@ describe('a breaker', () => {
     breaker.admit('under way');
     expect(call('refused', { waitMs: 90_000 })).toBe('refused');
     clock.advance(1_000);
-    breaker.settle('under way', { kind: 'refused' });
+    breaker.settle('under way', verdict('refused'));
     expect(breaker.state()).toMatchObject({ cause: 'refused', untilMs: clock.now() + 89_000 });
   });
 
@@ -84,18 +88,18 @@ describe('a trial', () => {
 
   it('is all calls of one key together, and their worst verdict decides', () => {
     expect([breaker.admit('trial'), breaker.admit('trial'), breaker.admit('other')]).toEqual([0, 0, 1_000]);
-    breaker.settle('trial', { kind: 'failing' });
+    breaker.settle('trial', verdict('failing'));
     expect(breaker.admit('other')).toBe(1_000);
-    breaker.settle('trial', { kind: 'answered' });
+    breaker.settle('trial', verdict('answered'));
     expect(breaker.admit('other')).toBe(2 * MINUTE_MS);
   });
 
   it('ends at once with a refusal', () => {
     breaker.admit('trial');
     breaker.admit('trial');
-    breaker.settle('trial', { kind: 'refused' });
+    breaker.settle('trial', verdict('refused'));
     expect(breaker.admit('trial')).toBe(2 * MINUTE_MS);
-    breaker.settle('trial', { kind: 'answered' });
+    breaker.settle('trial', verdict('answered'));
     expect(breaker.admit('trial')).toBe(2 * MINUTE_MS);
   });
 

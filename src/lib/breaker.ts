@@ -1,20 +1,16 @@
-import type { FailureCause } from '../domain/errors.ts';
+import { type AppError, FAILURES, type FailureCause, type FailureKind } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
 
-/**
- * From the best to the worst. `answered`: the response is about the call's key, whatever it says. `unexplained` (refused without a
- * reason) and `unreadable` (damaged or too long) may concern the key only. `late`: no response in time.
- */
-const KINDS = ['answered', 'unexplained', 'unreadable', 'failing', 'late', 'unreachable', 'refused', 'quota'] as const;
-
-/** What a call says about the calls after it. */
-export interface Verdict {
-  readonly kind: (typeof KINDS)[number];
+export interface CallFailure {
+  readonly kind: FailureKind;
   /** What the other side did, for the operator. */
-  readonly detail?: string;
+  readonly detail: string;
   /** The time that the other side named, or until a quota is renewed. */
   readonly waitMs?: number | undefined;
 }
+
+/** What a call led to: a value or an error about its key, whatever it says, or a failure. */
+export type Verdict<T = unknown> = { readonly kind: 'answered'; readonly value: T | AppError } | CallFailure;
 
 export interface BreakerState {
   readonly cause: FailureCause;
@@ -33,9 +29,9 @@ const FAILING_KEYS = 5;
 const TRIAL_MS = 1_000;
 
 /** The first open time of a series, and the longest one. Each trial that fails doubles it. */
-const FAILURES = { first: 10_000, longest: 300_000 };
-const REFUSALS = { first: 60_000, longest: 3_600_000 };
-const SERIES = { failing: FAILURES, unreachable: FAILURES, refused: REFUSALS, quota: undefined };
+const SHORT = { first: 10_000, longest: 300_000 };
+const LONG = { first: 60_000, longest: 3_600_000 };
+const SERIES = { failing: SHORT, unreachable: SHORT, refused: LONG, quota: undefined };
 
 /**
  * A circuit breaker: what is known about calls to another side, without the calls. It opens at once when the other side refuses
@@ -63,27 +59,26 @@ export function createBreaker(clock: Clock) {
   }
 
   /** Why the breaker opens after a failure; `undefined` if it does not. */
-  function causeAfter(key: string, kind: Exclude<Verdict['kind'], 'answered'>): FailureCause | undefined {
+  function causeAfter(key: string, kind: FailureKind): FailureCause | undefined {
     if (kind === 'refused' || kind === 'quota') return kind;
     failing.add(key);
     if (kind === 'unexplained') unexplainedKey ??= key;
     if (kind === 'unexplained' && unexplainedKey !== key) return 'refused';
-    const mayConcernKey = kind === 'unexplained' || kind === 'unreadable';
-    if (failing.size < FAILING_KEYS && (opening === undefined || mayConcernKey)) return undefined;
+    const { scope, cause } = FAILURES[kind];
+    if (failing.size < FAILING_KEYS && (opening === undefined || scope === 'key')) return undefined;
     // After a refusal, it cannot be told whether the refusal has ended.
-    if (opening?.cause === 'refused') return 'refused';
-    return kind === 'unreachable' ? kind : 'failing';
+    return opening?.cause === 'refused' ? 'refused' : cause;
   }
 
-  function count(key: string, { kind, detail = '', waitMs }: Verdict): void {
-    if (kind === 'answered') {
+  function count(key: string, verdict: Verdict): void {
+    if (verdict.kind === 'answered') {
       failing.clear();
       unexplainedKey = undefined;
       opening = undefined;
       return;
     }
-    const cause = causeAfter(key, kind);
-    if (cause !== undefined) open(cause, detail, waitMs);
+    const cause = causeAfter(key, verdict.kind);
+    if (cause !== undefined) open(cause, verdict.detail, verdict.waitMs);
   }
 
   return {
@@ -128,6 +123,8 @@ export function createBreaker(clock: Clock) {
   };
 }
 
+const FROM_BEST_TO_WORST = ['answered', ...Object.keys(FAILURES)];
+
 function rankOf(verdict: Verdict | undefined): number {
-  return verdict === undefined ? -1 : KINDS.indexOf(verdict.kind);
+  return verdict === undefined ? -1 : FROM_BEST_TO_WORST.indexOf(verdict.kind);
 }

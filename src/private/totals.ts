@@ -10,7 +10,7 @@ export interface Totals {
   readonly lookups: Readonly<Record<LookupKind, Outcomes>>;
   readonly encoding: Buckets;
   readonly waiting: Buckets;
-  /** Calls by source and outcome. */
+  /** Lookups at each source, and downloads, by outcome. */
   readonly sources: Readonly<Record<string, Outcomes>>;
 }
 

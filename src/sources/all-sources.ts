@@ -15,10 +15,10 @@ import type { ChannelOptions, ChannelSource, LoadOptions } from './source.ts';
 
 /** One load from all sources together. It continues after the response that started it. */
 export const ALL_SOURCES_MS = 12_000;
-/** One call of one source, with its retries. */
+/** One lookup at one source, with all its calls. */
 export const SOURCE_ATTEMPT_MS = 5_000;
 
-/** One call of one source, for metrics and logs. */
+/** One lookup at one source, for metrics and logs. */
 export interface SourceOutcome {
   readonly source: string;
   readonly operation: 'resolve' | 'getChannel' | 'search';

@@ -1,5 +1,5 @@
 import { Gauge } from '@prometheus-io/client';
-import type { FailureCause } from '../domain/errors.ts';
+import { FAILURES } from '../domain/errors.ts';
 import { type Condition, IMAGE_SOURCE } from '../domain/source-status.ts';
 import type { BreakerState } from '../lib/breaker.ts';
 import { createCallBudget } from '../lib/http/call-budget.ts';
@@ -33,13 +33,7 @@ interface GatesOptions {
   readonly callsPerSecond: number;
 }
 
-/** What the other side does, after its label, for the operator. */
-const PREDICATES: Record<FailureCause, string> = {
-  refused: 'refuses this address',
-  quota: 'has no quota left',
-  failing: 'fails every call',
-  unreachable: 'cannot be reached from this machine',
-};
+const CAUSES = new Set(Object.values(FAILURES).map(({ cause }) => cause));
 
 /** The gates of all sources and of the image hosts. Each logs once when its breaker opens, and once when it closes. */
 export function createGates({ runtime, http, callsPerSecond }: GatesOptions) {
@@ -48,7 +42,7 @@ export function createGates({ runtime, http, callsPerSecond }: GatesOptions) {
 
   function describe(name: GateName, { cause, detail, sinceMs, untilMs }: BreakerState): string {
     const next = untilMs > clock.now() ? `next call at ${formatTime(untilMs)}` : 'the next request tries again';
-    return `${LABELS[name]} ${PREDICATES[cause]} since ${formatTime(sinceMs)} (${printable(detail)}); ${next}`;
+    return `${LABELS[name]} ${FAILURES[cause].predicate} since ${formatTime(sinceMs)} (${printable(detail)}); ${next}`;
   }
 
   function log(name: GateName, state: BreakerState | undefined): void {
@@ -58,14 +52,13 @@ export function createGates({ runtime, http, callsPerSecond }: GatesOptions) {
 
   new Gauge({
     name: 'pennant_source_paused',
-    help: '1 while the breaker of a source is open, and after that until a call succeeds, by reason: the source refuses this address, its daily quota is spent, or its calls fail.',
-    labelNames: ['source', 'reason'],
+    help: '1 while the breaker of a source is open, and after that until a call succeeds, by cause: failing, unreachable, refused or quota.',
+    labelNames: ['source', 'cause'],
     registers: [metrics],
     collect() {
       for (const { name: source, gate } of gates) {
-        const cause = gate.state()?.cause;
-        const open = cause === 'unreachable' ? 'failing' : cause;
-        for (const reason of ['refused', 'quota', 'failing']) this.set({ source, reason }, Number(open === reason));
+        const open = gate.state()?.cause;
+        for (const cause of CAUSES) this.set({ source, cause }, Number(open === cause));
       }
     },
   });

@@ -6,17 +6,17 @@ import type { FieldResult } from './source.ts';
 
 const FIELD_STATES: readonly FieldResult['state'][] = ['found', 'unreadable', 'lost', 'absent'];
 
-/** Counts the calls of all sources, and the fields that were found in the responses of their upstreams. */
+/** Counts the lookups at all sources, and the fields in YouTube’s responses. */
 export function createSourceMetrics(metrics: Registry) {
   const calls = new Counter({
     name: 'pennant_source_calls_total',
-    help: 'Calls made to a source of channels, by outcome.',
+    help: 'Lookups at a source of channels, by outcome. A lookup may take several calls.',
     labelNames: ['source', 'operation', 'outcome'],
     registers: [metrics],
   });
   const seconds = new Histogram({
     name: 'pennant_source_call_duration_seconds',
-    help: 'Time of one call of a source.',
+    help: 'Time of one lookup at a source.',
     labelNames: ['source', 'operation'],
     buckets: SECONDS_BUCKETS,
     registers: [metrics],
@@ -30,7 +30,7 @@ export function createSourceMetrics(metrics: Registry) {
 
   return {
     countCall({ source, operation, outcome, durationMs, error }: SourceOutcome): void {
-      // The call was not made.
+      // No call was made.
       if (error instanceof NotSentError) return;
       calls.inc({ source, operation, outcome });
       seconds.observe({ source, operation }, durationMs / 1000);

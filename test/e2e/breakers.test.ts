@@ -158,11 +158,11 @@ it('a breaker is in the same words in readiness, console, metrics and log', asyn
   replay.misbehave('search', respondWithStatus(429));
   await service.get('/api/search?q=light');
   const [condition] = (await service.readiness()).conditions;
-  expect(condition?.detail).toMatch(/^YouTube’s search refuses this address since .* \(status 429\); next call at /);
+  expect(condition?.detail).toMatch(/^YouTube’s search refuses this server since .* \(status 429\); next call at /);
   const shown = (await service.state()).sources.find(({ name }) => name === 'youtube');
   const paused = { name: 'youtube searches', cause: 'refused', detail: condition?.detail };
   expect(shown).toMatchObject({ conditions: [paused] });
-  expect(await service.metric('pennant_source_paused{source="youtube searches",reason="refused"}')).toBe(1);
+  expect(await service.metric('pennant_source_paused{source="youtube searches",cause="refused"}')).toBe(1);
   const until = 'pennant_source_paused_until_timestamp_seconds{source="youtube searches"}';
   expect(await service.metric(until)).toBe(service.clock.now() / 1_000 + 60);
 });

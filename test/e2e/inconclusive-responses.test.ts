@@ -108,9 +108,9 @@ describe('the YouTube Data API', () => {
   });
 
   it.each([
-    ['five 400 that cannot be read', respondWithStatus(400), 5, 'fails every call'],
-    ['two 403 without an explanation', respondWithDataApiError(403, 'forbidden'), 2, 'refuses this address'],
-    ['429', respondWithDataApiError(429, 'rateLimitExceeded'), 1, 'refuses this address'],
+    ['five 400 that cannot be read', respondWithStatus(400), 5, 'gives no usable responses'],
+    ['two 403 without an explanation', respondWithDataApiError(403, 'forbidden'), 2, 'refuses this server'],
+    ['429', respondWithDataApiError(429, 'rateLimitExceeded'), 1, 'refuses this server'],
   ])('is paused after %s', async (_what, listener, times, words) => {
     const { service, replay } = await start({ dataApi }, { env });
     replay.misbehave('data-api', listener);

@@ -103,8 +103,8 @@ test('every series whose increase triggers an alert exists from the start', () =
   }
   const calls = ['names', 'searches', 'pages', 'feeds'].map((part) => `youtube ${part}`);
   for (const source of ['youtube', ...calls, 'youtube-data-api', 'youtube-data-api searches', 'image hosts']) {
-    for (const reason of ['refused', 'quota', 'failing']) {
-      expect(atStart).toContain(`pennant_source_paused{source="${source}",reason="${reason}"} 0\n`);
+    for (const cause of ['unreachable', 'refused', 'quota', 'failing']) {
+      expect(atStart).toContain(`pennant_source_paused{source="${source}",cause="${cause}"} 0\n`);
     }
   }
 });

@@ -70,7 +70,7 @@ describe('the log', () => {
     expect(lines.filter(({ msg }) => msg === 'source failed')).toHaveLength(1);
     expect(messages()).toEqual([
       'source failed',
-      expect.stringMatching(/^YouTube’s search cannot be reached from this machine since .* \(.*ECONNREFUSED/),
+      expect.stringMatching(/^YouTube’s search cannot be reached from this server since .* \(.*ECONNREFUSED/),
     ]);
     const { conditions } = await service.readiness();
     expect(conditions).toMatchObject([{ name: 'source youtube searches', cause: 'unreachable' }]);

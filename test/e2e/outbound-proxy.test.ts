@@ -27,7 +27,7 @@ it.each(['refuses', 'closes the connection', 'is gone'])(
     const service = await startWithoutEncoder({ env: settings(proxy.port), logger });
     for (let number = 0; number < 5; number += 1) {
       const response = await service.get(`/api/channel/${numberedChannelId(number)}`);
-      expect([response.status, response.json().detail]).toEqual([503, 'YouTube cannot be reached at the moment.']);
+      expect([response.status, response.json().detail]).toEqual([503, 'YouTube cannot be reached from this server.']);
     }
     const { conditions } = await service.readiness();
     expect(conditions).toContainEqual({

@@ -1,29 +1,27 @@
-import { IMAGE_SOURCE } from '../../src/domain/source-status.ts';
+import { GOOD_OUTCOMES, IMAGE_SOURCE } from '../../src/domain/source-status.ts';
 import type { ConsoleState, SourceReading } from '../../src/private/state.ts';
 import { Card } from '../parts/card.tsx';
 import { formatCount } from '../parts/numbers.ts';
 import { Table } from '../parts/table.tsx';
 
-/** Outcomes of a call that do not count as failures. */
-const GOOD_OUTCOMES = new Set(['found', 'channel_not_found', 'image_not_found', 'inconclusive']);
 const COLUMNS = [
   { label: 'Source' },
   { label: 'State' },
-  { label: 'Calls', isNumber: true },
+  { label: 'Lookups', isNumber: true },
   { label: 'Failed', isNumber: true },
 ];
 
-/** The sources and their breakers, with their calls since the service was started. */
+/** The sources and their breakers, with the lookups since the service was started. */
 export function Sources({ state: { sources, totals } }: { state: ConsoleState }) {
   const counted = sources.map((source) => {
-    const calls = Object.entries(totals.sources[source.name] ?? {});
-    return { source, calls, failed: calls.filter(([outcome, count]) => !GOOD_OUTCOMES.has(outcome) && count > 0) };
+    const lookups = Object.entries(totals.sources[source.name] ?? {});
+    return { source, lookups, failed: lookups.filter(([outcome, count]) => !GOOD_OUTCOMES.has(outcome) && count > 0) };
   });
-  const rows = counted.map(({ source, calls, failed }) => ({
-    cells: [source.name, <State key={source.name} of={source} />, formatCount(sum(calls)), formatCount(sum(failed))],
+  const rows = counted.map(({ source, lookups, failed }) => ({
+    cells: [source.name, <State key={source.name} of={source} />, formatCount(sum(lookups)), formatCount(sum(failed))],
   }));
   return (
-    <Card id="sources" heading="Calls to YouTube since the start">
+    <Card id="sources" heading="Lookups at the sources since the start">
       <Table columns={COLUMNS} rows={rows} />
       {counted.map(({ source: { name }, failed }) => (
         <p key={name} class="muted">
@@ -47,6 +45,6 @@ function callsOf(source: string, breaker: string): string {
   return breaker === source ? 'records' : breaker.slice(source.length + 1);
 }
 
-function sum(calls: readonly (readonly [string, number])[]): number {
-  return calls.reduce((total, [, count]) => total + count, 0);
+function sum(counts: readonly (readonly [string, number])[]): number {
+  return counts.reduce((total, [, count]) => total + count, 0);
 }

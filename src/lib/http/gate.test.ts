@@ -11,8 +11,9 @@ import {
   startFakeUpstream,
 } from '../../../test/helpers/fake-upstream.ts';
 import { WAIT } from '../../../test/helpers/wait.ts';
+import type { Verdict } from '../breaker.ts';
 import { type CallBudget, createCallBudget, NotSentError } from './call-budget.ts';
-import { createGate, type Gate, type Judgement } from './gate.ts';
+import { createGate, type Gate } from './gate.ts';
 import type { HttpClient, HttpResponse } from './http-client.ts';
 
 const NEVER = new AbortController().signal;
@@ -37,7 +38,7 @@ function open(budget: Pick<CallBudget, 'take'> = createCallBudget({ clock, calls
   gate = createGate({ clock, http, budget, label: 'YouTube' });
 }
 
-function judge({ status }: HttpResponse): Judgement<number> {
+function judge({ status }: HttpResponse): Verdict<number> {
   if (status === 403) return { kind: 'unexplained', detail: 'status 403' };
   return status === 429 ? { kind: 'refused', detail: 'status 429' } : { kind: 'answered', value: status };
 }
@@ -77,8 +78,8 @@ describe('a request', () => {
 });
 
 it.each([
-  ['cannot be reached at the moment', 'unreachable'],
-  ['sent a response that cannot be read', 'failing'],
+  ['cannot be reached from this server', 'unreachable'],
+  ['sent an unreadable response', 'failing'],
 ])('YouTube that %s is named so, and is paused after five keys', async (problem, cause) => {
   const origin = cause === 'unreachable' ? await findRefusingOrigin() : upstream.origin;
   http = createTestClient(clock);

@@ -1,18 +1,11 @@
-import { AppError, type ErrorCode, valueOrError } from '../../domain/errors.ts';
-import { type BreakerState, createBreaker, type Verdict } from '../breaker.ts';
+import { AppError, FAILURES, type FailureKind, valueOrError } from '../../domain/errors.ts';
+import { type BreakerState, type CallFailure, createBreaker, type Verdict } from '../breaker.ts';
 import type { Clock } from '../clock.ts';
 import { isAbandoned } from '../deadlines.ts';
 import { describeFailure } from '../logger.ts';
 import { currentClient } from '../request-scope.ts';
 import { type CallBudget, NotSentError } from './call-budget.ts';
 import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse } from './http-client.ts';
-
-type FailureKind = Exclude<Verdict['kind'], 'answered'>;
-
-/** What a response means: a value or an error about its key, or a failure with what the other side did. */
-export type Judgement<T> =
-  | { readonly kind: 'answered'; readonly value: T | AppError }
-  | (Omit<Verdict, 'kind'> & { readonly kind: FailureKind });
 
 export type Gate = ReturnType<typeof createGate>;
 
@@ -38,22 +31,11 @@ export function isExplainedByBreaker(error: unknown): boolean {
   return error instanceof BreakerOpenError || error instanceof BreakerOpeningError;
 }
 
-/** What clients are told. */
-const FAILURES: Record<FailureKind, readonly [code: ErrorCode, predicate: string]> = {
-  unexplained: ['upstream_unavailable', 'refuses this service at the moment'],
-  unreadable: ['upstream_invalid', 'sent a response that cannot be read'],
-  failing: ['upstream_unavailable', 'fails at the moment'],
-  late: ['upstream_timeout', 'did not respond in time'],
-  unreachable: ['upstream_unavailable', 'cannot be reached at the moment'],
-  refused: ['upstream_unavailable', 'refuses this service at the moment'],
-  quota: ['upstream_unavailable', 'has no quota left today'],
-};
-
 /** The way to one thing that another side limits. */
 export function createGate({ clock, http, budget, label, onChange }: GateOptions) {
   const breaker = createBreaker(clock);
 
-  const sentenceOf = (kind: FailureKind) => `${label} ${FAILURES[kind][1]}.`;
+  const sentenceOf = (kind: FailureKind) => `${label} ${FAILURES[kind].predicate}.`;
   const msLeft = () => (breaker.state()?.untilMs ?? 0) - clock.now();
 
   function throwIfOpen(waitMs: number): void {
@@ -75,9 +57,8 @@ export function createGate({ clock, http, budget, label, onChange }: GateOptions
     if (state?.cause !== before?.cause) onChange?.(state);
   }
 
-  function errorOf({ kind, detail }: Verdict & { readonly kind: FailureKind }): AppError {
-    const [code] = FAILURES[kind];
-    const scope = kind === 'unexplained' || kind === 'unreadable' ? 'key' : 'upstream';
+  function errorOf({ kind, detail }: CallFailure): AppError {
+    const { code, scope = 'upstream' } = FAILURES[kind];
     const options = { cause: new Error(detail), scope } as const;
     const retryAfterMs = msLeft();
     if (retryAfterMs <= 0) return new AppError(code, sentenceOf(kind), options);
@@ -98,25 +79,25 @@ export function createGate({ clock, http, budget, label, onChange }: GateOptions
     async request<T>(
       request: HttpRequest,
       key: string,
-      judge: (response: HttpResponse) => Judgement<T>,
+      judge: (response: HttpResponse) => Verdict<T>,
       { isBeside = false } = {},
     ): Promise<T> {
       // A call that will not be sent takes no turn.
       throwIfOpen(msLeft());
       await budget.take(currentClient(), request.signal);
       throwIfOpen(breaker.admit(key));
-      let judgement: Judgement<T> | undefined;
+      let verdict: Verdict<T> | undefined;
       try {
         const result = await send(request);
         if (result instanceof AppError && isAbandoned(request.signal)) throw result;
-        judgement = result instanceof AppError ? judgeError(result) : judge(result);
+        verdict = result instanceof AppError ? judgeError(result) : judge(result);
       } finally {
-        const counts = !isBeside || judgement?.kind === 'refused' || judgement?.kind === 'unexplained';
-        settle(key, counts ? judgement : undefined);
+        const counts = !isBeside || verdict?.kind === 'refused' || verdict?.kind === 'unexplained';
+        settle(key, counts ? verdict : undefined);
       }
-      if (judgement.kind !== 'answered') throw errorOf(judgement);
-      if (judgement.value instanceof AppError) throw judgement.value;
-      return judgement.value;
+      if (verdict.kind !== 'answered') throw errorOf(verdict);
+      if (verdict.value instanceof AppError) throw verdict.value;
+      return verdict.value;
     },
     /** `undefined` while calls are made. */
     state: breaker.state,
@@ -128,7 +109,7 @@ function deservesRetry(result: HttpResponse | AppError): boolean {
 }
 
 /** What an error of the client means. */
-function judgeError(error: AppError): Judgement<never> {
+function judgeError(error: AppError): Verdict<never> {
   const detail = describeFailure(error);
   if (error instanceof ConnectionError) return { kind: 'unreachable', detail };
   return { kind: error.code === 'upstream_timeout' ? 'late' : 'unreadable', detail };

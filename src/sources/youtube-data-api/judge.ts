@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors.ts';
-import type { Judgement } from '../../lib/http/gate.ts';
+import type { Verdict } from '../../lib/breaker.ts';
 import { type HttpResponse, readRetryAfterMs } from '../../lib/http/http-client.ts';
 import { isMarkup } from '../json.ts';
 import { channelNotFound } from '../source.ts';
@@ -16,7 +16,7 @@ export function judgeReply<M extends Method>(
   method: M,
   response: HttpResponse,
   nowMs: number,
-): Judgement<NonNullable<Reply<M>['list']>> {
+): Verdict<NonNullable<Reply<M>['list']>> {
   const { status, headers, body } = response;
   const waitMs = readRetryAfterMs(headers);
   if (isMarkup(body) && status < 500) return { kind: 'refused', detail: `HTML with status ${status}`, waitMs };
@@ -50,7 +50,7 @@ const CHANNEL_REFUSALS = new Set(['channelClosed', 'channelForbidden', 'channelN
 /** The reasons of a 404 for a lookup if there is no such channel. */
 const NO_SUCH_CHANNEL = new Set(['channelNotFound', 'notFound']);
 
-function judgeError(status: number, error: ApiError | undefined): Judgement<unknown>['kind'] {
+function judgeError(status: number, error: ApiError | undefined): Verdict<unknown>['kind'] {
   const reasons = error?.reasons ?? [];
   if ((status === 429 || status === 403) && error?.isAboutDay) return 'quota';
   const known = reasons.map((reason) => REASONS.get(reason)).find((kind) => kind !== undefined);

@@ -110,10 +110,10 @@ describe('an unknown channel', () => {
 
 const SPENT_BY_METRIC =
   "Quota exceeded for quota metric 'Search Queries' and limit 'Search Queries per day' of service 'youtube.googleapis.com'.";
-const QUOTA = 'YouTube Data API has no quota left today.';
-const FAILS = 'YouTube Data API fails at the moment.';
+const QUOTA = 'YouTube Data API has no quota left.';
+const FAILS = 'YouTube Data API gives no usable responses.';
 const CHANNEL_REFUSED = 'The YouTube Data API does not show this channel.';
-const REFUSED = 'YouTube Data API refuses this service at the moment.';
+const REFUSED = 'YouTube Data API refuses this server.';
 
 it.each([
   [403, 'quotaExceeded', '', QUOTA, 'upstream'],
@@ -130,7 +130,7 @@ it.each([
   [403, 'channelClosed', '', CHANNEL_REFUSED, 'inconclusive'],
   [403, 'channelSuspended', '', CHANNEL_REFUSED, 'inconclusive'],
   // Of one channel or of this address.
-  [403, 'forbidden', '', REFUSED, 'key'],
+  [403, 'forbidden', '', 'YouTube Data API refused the call.', 'key'],
 ])('a refusal with %i %s %s has its own error', async (status, reason, text, message, scope) => {
   upstream.response(respondWithDataApiError(status, reason, text));
   const error = await failureOf(source.getChannel(ID, { signal }));

@@ -1,4 +1,4 @@
-import type { Judgement } from '../../lib/http/gate.ts';
+import type { Verdict } from '../../lib/breaker.ts';
 import { type HttpResponse, readRetryAfterMs } from '../../lib/http/http-client.ts';
 import { type JsonObject, parseJsonObject } from '../../lib/json.ts';
 import { isHtml, isMarkup } from '../json.ts';
@@ -13,7 +13,7 @@ export interface ApiResponse {
 }
 
 /** Consent, "sorry" and captcha pages come with any status. */
-export function judgeApi(response: HttpResponse): Judgement<ApiResponse> {
+export function judgeApi(response: HttpResponse): Verdict<ApiResponse> {
   const { status, body } = response;
   const failure = judgeStatus(response);
   if (failure !== undefined) return failure;
@@ -23,7 +23,7 @@ export function judgeApi(response: HttpResponse): Judgement<ApiResponse> {
 }
 
 /** The data of an HTML page of the site. A redirect to the site, which a relay passes on, is no refusal. */
-export function judgePage(response: HttpResponse): Judgement<{ status: number; data?: JsonObject | undefined }> {
+export function judgePage(response: HttpResponse): Verdict<{ status: number; data?: JsonObject | undefined }> {
   const { status, headers, body } = response;
   if (findYoutubeUrl(headers.location ?? '') !== undefined) return answered({ status });
   const failure = judgeStatus(response);
@@ -38,7 +38,7 @@ export function judgePage(response: HttpResponse): Judgement<{ status: number; d
 }
 
 /** Feeds of existing channels are 404 for days at a time (2024-01 to 2026-09), so a 404 means nothing. */
-export function judgeFeed(response: HttpResponse): Judgement<FeedReading | undefined> {
+export function judgeFeed(response: HttpResponse): Verdict<FeedReading | undefined> {
   const { status, body } = response;
   const failure = judgeStatus(response);
   if (failure !== undefined) return failure;
@@ -49,7 +49,7 @@ export function judgeFeed(response: HttpResponse): Judgement<FeedReading | undef
 }
 
 /** The data of the site's service worker: `)]}'`, then JSON. `undefined` for a page of the site. */
-export function judgeServiceWorker(response: HttpResponse): Judgement<string | undefined> {
+export function judgeServiceWorker(response: HttpResponse): Verdict<string | undefined> {
   const text = response.body.toString('utf8');
   if (response.status === 200 && text.trimStart().startsWith(")]}'")) return answered(text);
   const page = judgePage(response);
@@ -57,7 +57,7 @@ export function judgeServiceWorker(response: HttpResponse): Judgement<string | u
 }
 
 /** `undefined` if the status tells nothing about this address. */
-function judgeStatus(response: HttpResponse): Judgement<never> | undefined {
+function judgeStatus(response: HttpResponse): Verdict<never> | undefined {
   const { status, headers, body } = response;
   const isRedirect = status >= 300 && status < 400;
   const detail = isRedirect ? `redirect to ${headers.location ?? 'nowhere'}` : `status ${status}`;
@@ -66,14 +66,14 @@ function judgeStatus(response: HttpResponse): Judgement<never> | undefined {
   return status >= 500 ? { kind: 'failing', detail } : undefined;
 }
 
-function answered<T>(value: T): Judgement<T> {
+function answered<T>(value: T): Verdict<T> {
   return { kind: 'answered', value };
 }
 
-function refused({ headers }: HttpResponse, detail: string): Judgement<never> {
+function refused({ headers }: HttpResponse, detail: string): Verdict<never> {
   return { kind: 'refused', detail, waitMs: readRetryAfterMs(headers) };
 }
 
-function unreadable(detail: string): Judgement<never> {
+function unreadable(detail: string): Verdict<never> {
   return { kind: 'unreadable', detail };
 }

@@ -89,7 +89,10 @@ test('a bare name of an image or a badge is no custom name', async () => {
   }
 });
 
-test('is not read as a handle while the source cannot tell', async () => {
-  const undecided = await startForTest({ sources: [sourceOfNames('custom')] });
-  expect((await undecided.get('/c/santicristo')).status).toBe(503);
+test.each([
+  ['custom', '/c/santicristo'],
+  ['handle', '/santicristo/avatar'],
+])('a name is read as one of the next kind only after a definite "no": %s', async (unavailable, url) => {
+  const undecided = await startForTest({ sources: [sourceOfNames(unavailable)] });
+  expect((await undecided.get(url)).status).toBe(503);
 });

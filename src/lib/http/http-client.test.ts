@@ -13,7 +13,7 @@ import {
   startFakeUpstream,
 } from '../../../test/helpers/fake-upstream.ts';
 import { WAIT } from '../../../test/helpers/wait.ts';
-import { createHttpClient, type HttpClient, type HttpRequest } from './http-client.ts';
+import { createHttpClient, type HttpClient, type HttpRequest, readRetryAfterMs } from './http-client.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -143,4 +143,20 @@ describe('redirects', () => {
       expect(upstream.requests).toHaveLength(1);
     },
   );
+});
+
+describe('Retry-After', () => {
+  const HOUR_MS = 3_600_000;
+
+  it.each([
+    ['120', 120_000],
+    ['3601', HOUR_MS],
+    ['9'.repeat(400), HOUR_MS],
+  ])('of %s is converted to milliseconds', (value, ms) => {
+    expect(readRetryAfterMs({ 'retry-after': value })).toBe(ms);
+  });
+
+  it.each(['', '0', '-1', '1.5', 'soon', '120, 90', 'Sun, 22 Nov 2026 10:02:00 GMT'])('of %j is ignored', (value) => {
+    expect(readRetryAfterMs({ 'retry-after': value })).toBeUndefined();
+  });
 });

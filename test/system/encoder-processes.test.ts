@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -11,11 +12,8 @@ import { createManualClock } from '../helpers/clock.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 import { cpuTicks } from '../helpers/process-state.ts';
 import { WAIT } from '../helpers/wait.ts';
-import { slowJob } from './encoder-owner.ts';
 
 const DEADLINE_MS = 60_000;
-/** A slow encode of this size ends after about two seconds. */
-const SECONDS = { width: 2500, height: 2000 };
 
 let bytes: Buffer;
 beforeAll(async () => {
@@ -47,20 +45,24 @@ function start(options: EncoderOptions = {}) {
   };
 }
 
-/** Waits until the process is encoding and no longer starting. */
-async function untilEncoding(started: readonly number[]): Promise<void> {
-  await vi.waitFor(async () => expect(await cpuTicks(started[0])).toBeGreaterThan(60), { ...WAIT, interval: 20 });
-}
+/** A paused process stands for a codec that hangs: it has its task, and does not end it. */
+const pause = (pid = 0) => process.kill(pid, 'SIGSTOP');
 
 describe('an encoder process', () => {
-  it('that dies during an encode is replaced, and the job is repeated', async () => {
-    const { encoder, started, endings } = start();
-    const result = encoder.encode(await slowJob(SECONDS), NEVER_ABORTED);
-    const waiting = encoder.inspect(async () => bytes, NEVER_ABORTED);
-    await untilEncoding(started);
+  it('that dies with a job is replaced, and the job is repeated', async () => {
+    const ready = Promise.withResolvers<void>();
+    const { encoder, started, endings } = start({
+      onEvent({ kind, pid }) {
+        if (kind !== 'ready' || started.length > 1) return;
+        pause(pid);
+        ready.resolve();
+      },
+    });
+    const jobs = [1, 2].map(() => encoder.inspect(async () => bytes, NEVER_ABORTED));
+    await ready.promise;
+    await nextTurn();
     process.kill(started[0] ?? 0, 'SIGKILL');
-    expect((await result).length).toBeGreaterThan(1_000);
-    expect(await waiting).toMatchObject({ width: 64 });
+    for (const job of jobs) expect(await job).toMatchObject({ width: 64 });
     expect(endings()).toEqual(['crash']);
     expect(started).toHaveLength(2);
   });
@@ -102,22 +104,31 @@ describe('an encoder process', () => {
     onTestFinished(async () => {
       if ((await cpuTicks(pid)) !== undefined) process.kill(pid, 'SIGKILL');
     });
-    await untilEncoding([pid]);
+    // By then it is encoding and no longer starting.
+    await vi.waitFor(async () => expect(await cpuTicks(pid)).toBeGreaterThan(60), { ...WAIT, interval: 20 });
     owner.kill('SIGKILL');
     await vi.waitFor(async () => expect(await cpuTicks(pid)).toBeUndefined(), { ...WAIT, interval: 20 });
   });
 });
 
 it('a codec that hangs is killed, and its image is refused for a minute, as upstream has not failed', async () => {
-  const inspected = Promise.withResolvers<void>();
-  const { encoder, clock, started, endings } = start({ onFinished: () => inspected.resolve() });
-  // A codec that takes far longer than the test stands for one that hangs.
-  const { readOriginal: download } = await slowJob({ width: 2_560, height: 1_440 });
-  const service = await startForTest({ encoder, sources: [numberedSource()], downloader: { download } });
-  const url = `/${numberedChannelId(1)}/tv.avif?quality=100`;
+  const { encoder, clock, started, endings } = start();
+  const hanging = Promise.withResolvers<void>();
+  const encode: Encoder['encode'] = ({ readOriginal, ...job }, signal) => {
+    async function readThenHang(): Promise<Buffer> {
+      const original = await readOriginal();
+      if (started.length === 1) pause(started[0]);
+      hanging.resolve();
+      return original;
+    }
+    return encoder.encode({ ...job, readOriginal: readThenHang }, signal);
+  };
+  const downloader = { download: async () => bytes };
+  const service = await startForTest({ encoder: { ...encoder, encode }, sources: [numberedSource()], downloader });
+  const url = `/${numberedChannelId(1)}/tv.avif`;
   const waiting = service.get(url);
-  await inspected.promise;
-  await untilEncoding(started);
+  await hanging.promise;
+  await nextTurn();
   clock.advance(DEADLINE_MS);
   const missed = await waiting;
   expect([missed.status, missed.headers['retry-after'], missed.json().code]).toEqual([503, '60', 'overloaded']);

@@ -1,7 +1,9 @@
 import { expect, it, vi } from 'vitest';
+import type { TestAppOptions } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { FAULTS, respondWithHtml, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
+import { recordLog } from '../helpers/log.ts';
 import { channelsLike, OWN_RESPONSES, readResponses } from '../helpers/replay-responses.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
 import { WAIT } from '../helpers/wait.ts';
@@ -43,8 +45,8 @@ const OTHERS: Readonly<Partial<Record<KindName, string>>> = {
   images: `/${LIGHTHOUSE}/tv.png`,
 };
 
-async function start(): Promise<YoutubeService> {
-  const running = await startYoutubeForTest({ responses }, { encoder: createFakeEncoder() });
+async function start(options: TestAppOptions = {}): Promise<YoutubeService> {
+  const running = await startYoutubeForTest({ responses }, { encoder: createFakeEncoder(), ...options });
   await running.service.get(`/api/channel/${LIGHTHOUSE}`);
   running.replay.forgetCalls();
   return running;
@@ -154,11 +156,13 @@ it('images stop at the second 403 without an explanation in a row', async () => 
 });
 
 it('a breaker is in the same words in readiness, console, metrics and log', async () => {
-  const { service, replay } = await start();
+  const { lines, logger } = recordLog();
+  const { service, replay } = await start({ logger });
   replay.misbehave('search', respondWithStatus(429));
   await service.get('/api/search?q=light');
   const [condition] = (await service.readiness()).conditions;
   expect(condition?.detail).toMatch(/^YouTube’s search refuses this server since .* \(status 429\); next call at /);
+  expect(lines.map(({ msg }) => msg)).toContain(condition?.detail);
   const shown = (await service.state()).sources.find(({ name }) => name === 'youtube');
   const paused = { name: 'youtube searches', cause: 'refused', detail: condition?.detail };
   expect(shown).toMatchObject({ conditions: [paused] });

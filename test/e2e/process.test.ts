@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { decodeImage } from '../helpers/image.ts';
+import { decodeImage, fetchNewImage } from '../helpers/image.ts';
 import { startServiceForTest } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -10,8 +10,8 @@ const IS_WINDOWS = process.platform === 'win32';
 test('the program serves a record and an image, and ends with status 0 on SIGTERM', async () => {
   const directory = await createTemporaryDirectory();
   const service = await startServiceForTest({ directory });
-  const image = await fetch(`${service.base}/@pennantsample/avatar.jpg?width=64`);
-  expect(await decodeImage(Buffer.from(await image.arrayBuffer()))).toMatchObject({ format: 'jpeg', width: 64 });
+  const image = await fetchNewImage(`${service.base}/@pennantsample/avatar.jpg`);
+  expect(await decodeImage(image)).toMatchObject({ format: 'jpeg' });
   const response = await fetch(`${service.base}/api/channel/pennantsample?type=handle`);
   expect(await response.json()).toMatchObject({ channelId: 'UCPennantSample00000001A', title: 'Pennant Sample' });
   service.child.kill('SIGTERM');

@@ -4,14 +4,13 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { childrenOf, isRunning, type ServiceProcess, startService, startServiceForTest } from '../helpers/process.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-import { drawTestCard } from '../helpers/test-card.ts';
 import { startReplayForTest } from '../helpers/youtube-service.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
+const RECORD = '/api/channel/BellRockLight?type=handle';
 /** Nothing listens at this address. */
 const NOWHERE = 'http://127.0.0.1:9';
 
@@ -19,17 +18,13 @@ async function start(directory: string, prefix: readonly string[] = [], env = {}
   return startServiceForTest({ directory, prefix, env: { ENCODERS: '1', ...env } });
 }
 
-/** A service with a request that does not finish before the upstream of its image is released. */
-async function startWithRequest(directory: string, prefix: readonly string[] = []) {
+/** A service with a request that does not finish before its upstream is released. */
+async function startWithRequest(directory: string) {
   const released = Promise.withResolvers<void>();
-  const card = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
-  const respond = respondWithStatus(200, { 'content-type': 'image/png' }, card);
-  const replay = await startReplayForTest({
-    image: (request, response) => void released.promise.then(() => respond(request, response)),
-  });
-  const service = await start(directory, prefix, { ...youtubeSettings(replay.origin), SOURCES: 'catalog,youtube' });
-  const response = fetch(`${service.base}/@BellRockLight/tv.png`);
-  await expect.poll(() => replay.callsTo('image').length).toBe(1);
+  const replay = await startReplayForTest({ mayRespond: () => released.promise });
+  const service = await start(directory, [], youtubeSettings(replay.origin));
+  const response = fetch(service.base + RECORD);
+  await expect.poll(() => replay.calls.length).toBe(1);
   return { service, response, release: released.resolve };
 }
 
@@ -37,25 +32,21 @@ async function untilRefused({ base }: ServiceProcess): Promise<void> {
   await expect.poll(() => fetch(base).catch(() => 'refused')).toBe('refused');
 }
 
-test('finishes what it accepted on SIGTERM, and has the results after a restart', async () => {
+test('finishes what it accepted on SIGTERM, and has the result after a restart', async () => {
   const directory = await createTemporaryDirectory();
   const { service: first, ...held } = await startWithRequest(directory);
-  const before = await fetch(`${first.base}/${SAMPLE}/mobile.webp`);
-  const bytes = Buffer.from(await before.arrayBuffer());
   first.child.kill('SIGTERM');
   await untilRefused(first);
   held.release();
   const response = await held.response;
-  expect([response.status, (await response.arrayBuffer()).byteLength > 100]).toEqual([200, true]);
+  const record = await response.text();
+  expect([response.status, record]).toEqual([200, expect.stringContaining('Bell Rock Light')]);
   expect(await first.ended).toBe(0);
 
-  const second = await start(directory, [], { SOURCES: 'catalog,youtube', YOUTUBE_ORIGIN: NOWHERE });
-  const after = await fetch(`${second.base}/${SAMPLE}/mobile.webp`);
+  const second = await start(directory, [], youtubeSettings(NOWHERE));
+  const after = await fetch(second.base + RECORD);
   expect(after.headers.get('cache-status')).toMatch(/^pennant; hit/);
-  for (const name of ['etag', 'last-modified']) expect(after.headers.get(name)).toBe(before.headers.get(name));
-  expect(Buffer.from(await after.arrayBuffer()).equals(bytes)).toBe(true);
-  const record = await fetch(`${second.base}/api/channel/BellRockLight?type=handle`);
-  expect(record.headers.get('cache-status')).toMatch(/^pennant; hit/);
+  expect((await after.text()).replaceAll(second.base, first.base)).toBe(record);
 });
 
 test('finishes a request under way when Ctrl-C arrives twice, as from a terminal that also sends it to npm', async () => {

@@ -27,7 +27,7 @@ describe('a reader of the log that stops reading', () => {
     }
   }
 
-  test('delays no response, and lines beyond a bound are dropped and counted', async () => {
+  test('keeps no request from its response, and lines beyond a bound are dropped and counted', async () => {
     const service = await startUnread();
     await request(service, 500);
     const metrics = await (await fetch(`${service.inside}/metrics`)).text();

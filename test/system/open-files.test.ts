@@ -33,8 +33,14 @@ test.each([
     await once(socket, 'connect');
   }
   await service.printed(/maxConnections/);
-  const cold = ['/UCPennantSample00000001A/avatar.webp?width=77', '/openapi.json', '/UCPennantSample00000001A/tv.jpg'];
-  for (const url of cold) expect([url, (await sender.send({ url })).status]).toEqual([url, 200]);
+  expect((await sender.send({ url: '/openapi.json' })).status).toBe(200);
+  // The first image needs files for an encoder process.
+  let width = 76;
+  async function statusOfNewImage(): Promise<number> {
+    width += 1;
+    return (await sender.send({ url: `/UCPennantSample00000001A/avatar.webp?width=${width}` })).status;
+  }
+  await expect.poll(statusOfNewImage).toBe(200);
   for (let number = 0; number < 20; number += 1) {
     expect([await statusOf(service.base), await statusOf(`${service.inside}/healthz`)]).toEqual([200, 200]);
   }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { decodeImage } from '../helpers/image.ts';
+import { decodeImage, fetchNewImage } from '../helpers/image.ts';
 import { type ServiceProcess, startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -107,9 +107,8 @@ describe('the installed service', () => {
     const record = await fetch(`${service.base}/api/channel/pennantsample?type=handle`);
     expect(await record.json()).toMatchObject({ channelId: SAMPLE, title: 'Pennant Sample' });
     expect((await fetch(`${service.base}/favicon.ico`)).status).toBe(200);
-    const response = await fetch(`${service.base}/${SAMPLE}/mobile.avif?width=640`);
-    const image = await decodeImage(Buffer.from(await response.arrayBuffer()));
-    expect(image).toMatchObject({ format: 'avif', width: 640, height: 175 });
+    const image = await fetchNewImage(`${service.base}/${SAMPLE}/mobile.avif`);
+    expect(await decodeImage(image)).toMatchObject({ format: 'avif' });
   });
 
   test.each(['/', '/playground/'])('has the page %s and every file that it refers to', async (path) => {

@@ -28,7 +28,7 @@ test('an encoder that cannot be loaded gives one log line until it is usable aga
     };
     return ready.conditions.find(({ name }) => name === 'encoder')?.detail ?? 'none';
   };
-  expect(await askForImage()).toEqual([200, null]);
+  await expect.poll(askForImage).toEqual([200, null]);
 
   // The running encoder has loaded its files. The next one cannot.
   const link = join(project, 'node_modules/sharp');

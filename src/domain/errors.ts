@@ -47,12 +47,12 @@ export type FailureCause = 'failing' | 'unreachable' | 'refused' | 'quota';
 export type FailureKind = 'unexplained' | 'unreadable' | 'late' | FailureCause;
 
 interface Failure {
-  /** Why a breaker opens that such calls open. */
+  /** Why a breaker is open that such calls have opened. */
   readonly cause: FailureCause;
   /** The error of the call. */
   readonly code: ErrorCode;
-  /** What the call says about other keys: by default, that they fail too. */
-  readonly scope?: FailureScope;
+  /** `key`: other keys may work. */
+  readonly scope?: 'key';
   /** What the other side does, after its name, for clients and operators. */
   readonly predicate: string;
 }

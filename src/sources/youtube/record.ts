@@ -33,21 +33,19 @@ function isMissing(field: keyof Channel, { state }: FieldResult): boolean {
   return state === 'lost' || (state === 'unreadable' && field !== 'country');
 }
 
-/**
- * The result of each field. An ordinary channel has a header and About data: if neither the joined date nor the views can be
- * read, these are lost, whatever the reason. Of a channel that YouTube generates they are lost only without About data, and of
- * any other channel only if a call failed.
- */
+/** The result of each field. What is lost depends on the kind of channel. */
 function readResults(channelId: string, page: PageReading, about: About) {
   // A response about the channel alone goes before its page.
   const readings = ofChannel(channelId, inOrder([...(about === 'lost' ? [] : about), ...page.readings]));
+  const kind = kindOf(page, valueIn('title', ...readings));
   const hasAbout = hasObject(readings, 'aboutPanel', 'aboutTab');
-  const isOrdinary = isOrdinaryPage(page);
-  const isUsual = isOrdinary && !isGenerated(valueIn('title', ...readings));
-  const hasNoDetails =
-    valueIn('publishedAt', ...readings) === undefined && valueIn('viewCount', ...readings) === undefined;
-  const isPanelLost = isUsual ? hasNoDetails : !hasAbout && (isOrdinary || about === 'lost');
-  const isHeaderLost = isOrdinary && !hasObject(readings, 'pageHeader', 'c4Header', 'gameHeader');
+  const isPanelLost = {
+    // Whatever the reason.
+    ordinary: valueIn('publishedAt', ...readings) === undefined && valueIn('viewCount', ...readings) === undefined,
+    generated: !hasAbout,
+    special: !hasAbout && about === 'lost',
+  }[kind];
+  const isHeaderLost = kind !== 'special' && !hasObject(readings, 'pageHeader', 'c4Header', 'gameHeader');
 
   function resultOf(field: keyof Channel): FieldResult {
     const found = readings.flatMap(({ part, name, fields: { [field]: reading } }) =>
@@ -58,37 +56,37 @@ function readResults(channelId: string, page: PageReading, about: About) {
       const { part, path, value } = best;
       // Headers round video counts from 1,000 on ("7.6k videos"); the About panel never does.
       const isRounded = field === 'videoCount' && part === 'header' && Number(value) >= 1_000;
-      return { state: isRounded && (isUsual || isPanelLost) ? 'lost' : 'found', value, path };
+      return { state: isRounded && (kind === 'ordinary' || isPanelLost) ? 'lost' : 'found', value, path };
     }
     if (isPanelLost && ABOUT_FIELDS.includes(field)) return { state: 'lost' };
     const [unreadable] = found;
     if (unreadable !== undefined) return { state: 'unreadable', path: unreadable.path, text: unreadable.text ?? '' };
-    const isLost = field === 'banner' ? isHeaderLost : isUsual && USUAL_FIELDS.includes(field);
+    const isLost = field === 'banner' ? isHeaderLost : kind === 'ordinary' && ORDINARY_FIELDS.includes(field);
     return { state: isLost ? 'lost' : 'absent' };
   }
 
   return { isPanelLost, results: CHANNEL_FIELDS.map((field) => [field, resultOf(field)] as const) };
 }
 
-/** An ordinary page whose metadata are lost has a microformat, which system channels lack, and a page header, which games lack. */
-function isOrdinaryPage({ readings }: PageReading): boolean {
+/**
+ * - `ordinary`: it has a header, and About data with the joined date and the views
+ * - `generated`: by YouTube, for an artist. Its About data may have neither date nor views nor the number of videos (2022 to 2026)
+ * - `special`: a system channel or an age gate, which may lack everything but the title
+ */
+type ChannelKind = 'ordinary' | 'generated' | 'special';
+
+function kindOf({ readings }: PageReading, title: string | undefined): ChannelKind {
+  // A page whose metadata are lost: system channels have no microformat, and games no page header.
   const isNamed = hasObject(readings, 'microformat') && hasObject(readings, 'pageHeader');
-  return (hasObject(readings, 'metadata') || isNamed) && !hasObject(readings, 'carouselHeader');
+  if (hasObject(readings, 'carouselHeader') || !(hasObject(readings, 'metadata') || isNamed)) return 'special';
+  return title?.endsWith(' - Topic') ? 'generated' : 'ordinary';
 }
 
 /** The fields that an About panel may have, besides its channel's ID. */
 const ABOUT_FIELDS = CHANNEL_FIELDS.filter((field) => field !== 'channelId' && field in OBJECTS.aboutPanel.members);
 
 /** Every ordinary channel has them: an empty description and no links are values. */
-const USUAL_FIELDS: readonly (keyof Channel)[] = ['description', 'publishedAt', 'links'];
-
-/**
- * True for the title of a channel that YouTube generates for an artist. Its About data may have neither date nor views nor the
- * number of videos (2022 to 2026).
- */
-function isGenerated(title: string | undefined): boolean {
-  return title?.endsWith(' - Topic') === true;
-}
+const ORDINARY_FIELDS: readonly (keyof Channel)[] = ['description', 'publishedAt', 'links'];
 
 /**
  * True if the page belongs to the requested ID without naming it: system channels (Gaming, Live, News; Music, Sports) and

@@ -147,7 +147,7 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions) {
   function writeOrThrow<T>(change: (sql: Sql) => T): T {
     const result = run(({ db, sql }) => inTransaction(db, () => change(sql)));
     isFailing = false;
-    // Not after a read: a full disk can still be read.
+    // A read does not end the condition, because a full disk can still be read.
     health.report('cache', null);
     return result;
   }

@@ -50,7 +50,7 @@ export function createImageStore({ rows, maxMemoryBytes, runtime }: ImageStoreOp
     async get({ key, isOriginal }: ImageId): Promise<Buffer | undefined> {
       const kept = memory.get(key);
       if (kept !== undefined && clock.monotonic() - kept.keptAtMs < USE_RECORDED_MS) return kept.bytes;
-      // Or the disk would evict the images that are used most, because they are read from memory.
+      // Without this read, the disk would evict the images that are used most, because they come from memory.
       const bytes = rows.get(key, UNUSED_MS) ?? kept?.bytes;
       if (bytes !== undefined && !isOriginal) keepInMemory(key, bytes);
       return bytes;

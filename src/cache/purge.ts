@@ -53,7 +53,7 @@ export function createPurge({ caches, stores, images, blockedChannels, findOwnId
       }
     }
     await Promise.all(stores.map(removeFrom));
-    // Again, because look-ups have filled the memory from the stores meanwhile.
+    // Look-ups may have filled the memory from the stores meanwhile.
     forgetHere(removal);
     if (failures.length > 0) throw new OperatorError(`Not removed: ${failures.join(', ')}. Try again when that works`);
     return entries;

@@ -130,7 +130,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
   async function closeData(): Promise<void> {
     await upstreams.close();
     catalog?.close();
-    await stored.close();
+    stored.close();
   }
 
   void purge.takeDown();
@@ -142,7 +142,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
     /** Starts an encoder process before the first image needs it. */
     warmUp: encoder.warmUp,
     /**
-     * Finishes accepted requests, then stores pending values. From its call on `/readyz` responds with 503, so that a load
+     * Finishes accepted requests. From its call on `/readyz` responds with 503, so that a load
      * balancer sends requests elsewhere. The private listener closes last.
      */
     async close(): Promise<void> {

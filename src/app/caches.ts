@@ -69,9 +69,8 @@ export async function openStoredData(config: Config, runtime: Runtime) {
     caches,
     /** Retries failed operations, so that a recovery needs no request. */
     retry: rows.retry,
-    /** Finishes the writes. */
-    async close(): Promise<void> {
-      for (const { close } of stores) await close();
+    close(): void {
+      rows.close();
       redis?.close();
     },
   };

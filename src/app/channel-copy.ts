@@ -59,7 +59,7 @@ export async function copyChannel(
 /** `undefined` for an image that is gone. */
 async function download(downloader: Downloader, original: OriginalRef | null) {
   try {
-    return original?.kind !== 'remote' ? undefined : await downloader.download(original, { signal: NEVER_ABORTED });
+    return original?.kind !== 'remote' ? undefined : await downloader.download(original);
   } catch (error) {
     if (errorCodeOf(error) === 'image_not_found') return undefined;
     throw error;

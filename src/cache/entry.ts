@@ -31,8 +31,10 @@ export interface Entry<V> extends Content<V> {
   readonly isStored: boolean;
   /** Grows with the time when its load began; 0 for a value that was read from the store. */
   readonly order: number;
-  /** When it was stored, or a shared store had it (monotonic). `undefined` once that no longer has it, or has an older one. */
-  confirmedAtMs: number | undefined;
+  /** When it was stored, or last compared with a shared store (monotonic). */
+  comparedAtMs: number;
+  /** True if that no longer had it, or had an older one. */
+  isLost?: boolean;
 }
 
 /** Memory of an entry's objects and of the cache's lists (measured; a test compares). */

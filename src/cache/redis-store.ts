@@ -34,8 +34,6 @@ return removed
 
 /** The store in Redis or Valkey, which expires the entries. The caller closes the connection. */
 export function createRedisStore(connection: RedisConnection): Store {
-  const writes = new Set<Promise<unknown>>();
-
   async function removeNaming(channelIds: readonly string[]): Promise<number> {
     let removed = 0;
     let next = '0';
@@ -64,20 +62,13 @@ export function createRedisStore(connection: RedisConnection): Store {
       if (wholeMs < 1) return;
       const options = { expiration: { type: 'PX', value: wholeMs } } as const;
       // The connection reports its failures.
-      const writing = connection.run((redis) => redis.set(KEY_PREFIX + key, text, options)).catch(() => undefined);
-      writes.add(writing);
-      await writing;
-      writes.delete(writing);
+      await connection.run((redis) => redis.set(KEY_PREFIX + key, text, options)).catch(() => undefined);
     },
 
     async remove({ channelIds, keys }) {
       const own = keys.map((key) => KEY_PREFIX + key);
       const unlinked = keys.length > 0 ? await connection.run((redis) => redis.unlink(own), REMOVAL_COMMAND_MS) : 0;
       return unlinked + (channelIds.length > 0 ? await removeNaming(channelIds) : 0);
-    },
-
-    async close() {
-      await Promise.all(writes);
     },
   };
 }

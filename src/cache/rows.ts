@@ -85,7 +85,7 @@ export function createRows({ path, quotas, runtime }: RowsOptions) {
 
   function renew({ row, expires_at_ms }: FoundRow, renewedMs: number): void {
     const expiresAtMs = clock.now() + renewedMs;
-    // Also after the clock was set back.
+    // A clock that was set back makes a large difference, too.
     if (Math.abs(expiresAtMs - expires_at_ms) < USE_RECORDED_MS) return;
     file.write((sql) => sql('UPDATE rows SET expires_at_ms = ? WHERE row = ?').run(expiresAtMs, row));
   }
@@ -224,6 +224,5 @@ export function createValueStore(rows: Rows): Store {
     get: async (key) => rows.get(key)?.toString(),
     set: async (key, text, ttlMs) => void rows.put({ key, share: 'values', content: Buffer.from(text), ttlMs }),
     remove: rows.remove,
-    close: async () => rows.close(),
   };
 }

@@ -19,6 +19,4 @@ export interface Store {
    * @throws Error if some may be left
    */
   remove(removal: Removal): Promise<number>;
-  /** Waits for writes, and closes what is only this store's. */
-  close(): Promise<void>;
 }

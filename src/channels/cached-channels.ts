@@ -23,8 +23,8 @@ export interface Lookup {
   findRecord(channelId: string): Promise<Cached<RecordOrRedirect | null> | undefined>;
 }
 
-/** As for the cache: `softTimeoutMs` for all look-ups together, `newerThanMs` for the record. */
-export type ChannelLookup = Pick<LookupOptions, 'softTimeoutMs' | 'newerThanMs'>;
+/** As for the cache, for all look-ups together. */
+export type ChannelLookup = Pick<LookupOptions, 'softTimeoutMs'>;
 
 export type CachedChannels = ReturnType<typeof createCachedChannels>;
 
@@ -41,34 +41,33 @@ export function createCachedChannels(options: CachedChannelsOptions) {
     channelId: string,
     previous: RecordOrRedirect | null | undefined,
   ): Promise<Loaded<RecordOrRedirect | null>> {
-    const loaded = await orNull(sources.getChannel(channelId, { known: recordIn(previous) }));
+    const known = recordIn(previous);
+    const loaded = await orNull(sources.getChannel(channelId, { known }));
     if (loaded === null) return ABSENCE;
     const movedTo = loaded.channel.channelId;
-    if (movedTo === channelId) return prepareRecord(loaded, previous);
+    if (movedTo === channelId) return prepareRecord(loaded, known);
     // Nothing about a blocked channel is stored, not even a redirect to it.
-    if (blockedChannels.has(movedTo)) return { value: { movedTo }, isStorable: false };
+    if (blockedChannels.has(movedTo)) return { value: { movedTo }, isStored: false };
     await storeRecord(loaded);
     return { value: { movedTo } };
   }
 
   /** Also stores the handle in the record as a name of the channel, so that it need not be resolved. */
-  function prepareRecord(
-    found: LoadedChannel,
-    previous: RecordOrRedirect | null | undefined,
-  ): Loaded<RecordOrRedirect | null> {
+  function prepareRecord(found: LoadedChannel, known: StoredRecord | undefined): Loaded<StoredRecord> {
     const { channelId, customUrl } = found.channel;
     const handle = findHandle(customUrl ?? '');
     if (handle !== undefined) names.put(nameKey(handle), { value: channelId });
-    const value = keepLastGood(found, recordIn(previous), clock.now());
+    const value = keepLastGood(found, known, clock.now());
     return found.isComplete ? { value } : { value, freshMs: INCOMPLETE_FRESH_MS };
   }
 
   /** Stores a record that came with a name or a redirect, unless a fresh one is cached: all of them share one load an hour. */
   async function storeRecord(loaded: LoadedChannel): Promise<void> {
     const key = channelKey(loaded.channel.channelId);
-    const known = await records.getCached(key);
-    const isFresh = known?.outcome.kind === 'hit' && recordIn(known.value) !== undefined;
-    if (!isFresh) records.put(key, prepareRecord(loaded, known?.isConfirmed === true ? known.value : undefined));
+    const cached = await records.getCached(key);
+    const known = recordIn(cached?.value);
+    if (known !== undefined && cached?.outcome.kind === 'hit') return;
+    records.put(key, prepareRecord(loaded, cached?.isLost === true ? undefined : known));
   }
 
   /** @param previous the channel to which the name led before */
@@ -78,7 +77,7 @@ export function createCachedChannels(options: CachedChannelsOptions) {
       return typeof previous === 'string' && (await keepsName(identifier, previous)) ? { value: previous } : ABSENCE;
     }
     const { channelId, loaded } = found;
-    if (blockedChannels.has(channelId)) return { value: channelId, isStorable: false };
+    if (blockedChannels.has(channelId)) return { value: channelId, isStored: false };
     if (loaded !== undefined) await storeRecord(loaded);
     return { value: channelId };
   }
@@ -104,13 +103,13 @@ export function createCachedChannels(options: CachedChannelsOptions) {
 
   return {
     /** Loads what is not fresh. */
-    loading({ softTimeoutMs = SOFT_TIMEOUT_MS, newerThanMs }: ChannelLookup): Lookup {
+    loading({ softTimeoutMs = SOFT_TIMEOUT_MS }: ChannelLookup): Lookup {
       const untilMs = clock.monotonic() + softTimeoutMs;
       const leftMs = () => Math.max(0, untilMs - clock.monotonic());
       return {
         findId: (identifier) =>
           names.get(nameKey(identifier), (previous) => loadId(identifier, previous), { softTimeoutMs: leftMs() }),
-        findRecord: (channelId) => getRecord(channelId, { softTimeoutMs: leftMs(), newerThanMs }),
+        findRecord: (channelId) => getRecord(channelId, { softTimeoutMs: leftMs() }),
       };
     },
 
@@ -119,6 +118,9 @@ export function createCachedChannels(options: CachedChannelsOptions) {
       findId: (identifier) => names.getCached(nameKey(identifier)),
       findRecord: (channelId) => records.getCached(channelKey(channelId)),
     } satisfies Lookup,
+
+    /** Makes the record that was loaded at this time stale. */
+    expireRecord: (channelId: string, loadedAtMs: number) => records.expire(channelKey(channelId), loadedAtMs),
   };
 }
 

@@ -110,7 +110,7 @@ it('a channel that moved is followed at most three times', async () => {
   // Every move is stored as if each had been requested at its time.
   for (const number of [1, 2, 3, 4]) {
     live.set(`id:${idOf(number)}`, idOf(number + 1)).set(`id:${idOf(number + 1)}`, idOf(number + 1));
-    await channels.getChannel([identifierOfId(idOf(number))], { newerThanMs: Infinity });
+    await channels.expire(await channels.getChannel([identifierOfId(idOf(number))]));
   }
   expect(await get(identifierOfId(idOf(2)))).toMatchObject({ id: idOf(5) });
   await expect(get(identifierOfId(idOf(1)))).rejects.toMatchObject({ code: 'upstream_invalid' });

@@ -111,6 +111,11 @@ export function createChannelService(options: ChannelServiceOptions) {
       return channelOf(identifiers, await findChannel(identifiers, options));
     },
 
+    /** Makes this record stale, if it is still the cached one: the next look-up loads it. */
+    async expire({ channel, loadedAtMs }: ChannelResponse): Promise<void> {
+      if (loadedAtMs !== undefined) await cached?.expireRecord(channel.channelId, loadedAtMs);
+    },
+
     /**
      * Returns the record of the catalog or the cached record, fresh or stale, and loads nothing.
      *

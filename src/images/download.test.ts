@@ -34,7 +34,7 @@ function point(origin: string, clock = createManualClock()): void {
 }
 
 function download(...urls: string[]): Promise<Buffer> {
-  return downloader.download({ kind: 'remote', key: urls.join(), urls }, { signal: new AbortController().signal });
+  return downloader.download({ kind: 'remote', key: urls.join(), urls });
 }
 
 /** Replies each request with the next status or body. */

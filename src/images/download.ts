@@ -3,7 +3,7 @@ import { AppError, clearestError, type ErrorCode, errorCodeOf, isKeyFailure } fr
 import { sniffFormat } from '../domain/formats.ts';
 import type { Verdict } from '../lib/breaker.ts';
 import type { Clock } from '../lib/clock.ts';
-import { withDeadline } from '../lib/deadlines.ts';
+import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
 import { NotSentError } from '../lib/http/call-budget.ts';
 import type { Gate } from '../lib/http/gate.ts';
 import { type HttpResponse, readRetryAfterMs } from '../lib/http/http-client.ts';
@@ -30,7 +30,7 @@ export interface Downloader {
    * @throws AppError `image_not_found` if the image is definitely gone, `upstream_unavailable`, `upstream_timeout` or
    *   `upstream_invalid` if the download failed
    */
-  download(ref: RemoteImage, options: { readonly signal: AbortSignal }): Promise<Buffer>;
+  download(ref: RemoteImage): Promise<Buffer>;
 }
 
 export function createDownloader(options: DownloaderOptions): Downloader {
@@ -62,16 +62,17 @@ export function createDownloader(options: DownloaderOptions): Downloader {
   }
 
   return {
-    async download(ref, { signal }) {
+    async download(ref) {
       const urls = ref.urls.filter((url) => URL.canParse(url) && isImageUrl(new URL(url)));
       if (urls.length === 0) throw new AppError('upstream_invalid', 'The image’s host is not allowed.');
       try {
-        const bytes = await withDeadline(clock, DOWNLOAD_MS, signal, (attempt) => fetchFirst(urls, ref.key, attempt));
+        const bytes = await withDeadline(clock, DOWNLOAD_MS, NEVER_ABORTED, (signal) =>
+          fetchFirst(urls, ref.key, signal),
+        );
         onOutcome?.('found');
         return bytes;
       } catch (error) {
-        // An aborted download says nothing about the hosts.
-        if (!signal.aborted && !(error instanceof NotSentError)) onOutcome?.(errorCodeOf(error));
+        if (!(error instanceof NotSentError)) onOutcome?.(errorCodeOf(error));
         throw error;
       }
     },

@@ -76,7 +76,7 @@ export interface ImageService {
 }
 
 interface ImageServiceOptions {
-  readonly channels: Pick<ChannelService, 'getChannel'>;
+  readonly channels: Pick<ChannelService, 'getChannel' | 'expire'>;
   readonly originals: Originals;
   readonly encoder: Pick<Encoder, 'encode' | 'libraryVersion'>;
   readonly images: Pick<ImageStore, 'get' | 'put'>;
@@ -140,8 +140,8 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     const found = await valueOrError(findNamed(record, kind));
     const failure = found instanceof AppError ? found : found.failure;
     if (failure instanceof ImageGone) {
-      const { channelId } = record.channel;
-      const current = await channels.getChannel([identifierOfId(channelId)], { newerThanMs: record.loadedAtMs });
+      await channels.expire(record);
+      const current = await channels.getChannel([identifierOfId(record.channel.channelId)]);
       if (current.channel[kind]?.key !== record.channel[kind]?.key) return findNamed(current, kind);
       if (found === failure && current.outcome.kind === 'stale') throw unknownImage(failure);
     }

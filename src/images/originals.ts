@@ -2,7 +2,7 @@ import type { Cache, Cached, Loaded } from '../cache/cache.ts';
 import type { ImageId, ImageStore } from '../cache/image-store.ts';
 import { digestOf, originalKey } from '../cache/keys.ts';
 import type { OriginalInfo } from '../cache/values.ts';
-import type { CatalogImage, OriginalRef } from '../domain/channel.ts';
+import type { OriginalRef } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import type { ImageKind } from '../domain/variants.ts';
 import { NEVER_ABORTED } from '../lib/deadlines.ts';
@@ -42,20 +42,24 @@ export interface Original extends Cached<OriginalInfo> {
   read(): Promise<Buffer>;
 }
 
-/** The originals of all variants: read from the catalog or downloaded once for all variants, and fresh for a day. */
-export interface Originals {
-  /**
-   * @param ref from the channel's record
-   * @throws AppError without a stored original: `ImageGone` when the image is no longer where the record says, `upstream_…` when it
-   * cannot be downloaded, `overloaded` when it cannot be decoded
-   */
-  get(channelId: string, kind: ImageKind, ref: OriginalRef): Promise<Original>;
+/** The bytes of an original, and their digest. */
+interface LoadedBytes {
+  readonly bytes: Buffer;
+  readonly digest: string;
 }
 
-export function createOriginals(options: OriginalsOptions): Originals {
+export type Originals = ReturnType<typeof createOriginals>;
+
+/**
+ * The originals of all variants: read from the catalog or downloaded once for all variants, and fresh for a day.
+ *
+ * The digest of an original is in the ETag of each image that is made from it. So an original whose bytes are no longer stored is
+ * loaded again, and is another one if its digest differs.
+ */
+export function createOriginals(options: OriginalsOptions) {
   const { catalog, downloader, encoder, images, cache } = options;
   const { clock, metrics } = options.runtime;
-  const downloading = createSingleFlight<Buffer>();
+  const loadingBytes = createSingleFlight<LoadedBytes>();
 
   const loads = createRoundRobin({
     places: Array.from({ length: LOADS_AT_ONCE }, (_, place) => place),
@@ -69,47 +73,38 @@ export function createOriginals(options: OriginalsOptions): Originals {
     maxEntries: MAX_WAITING_LOADS,
   }));
 
-  /** Concurrent callers share one download. @throws ImageGone */
-  function fetchBytes(ref: OriginalRef): Promise<Buffer> {
-    const key = ref.kind === 'remote' ? ref.urls.join(' ') : ref.key;
-    return downloading.run(key, NEVER_ABORTED, async (signal) => {
-      try {
-        return await (ref.kind === 'remote' ? downloader.download(ref, { signal }) : readOwn(ref));
-      } catch (error) {
-        throw errorCodeOf(error) === 'image_not_found' ? new ImageGone(error) : error;
-      }
-    });
-  }
-
-  async function readOwn(ref: CatalogImage): Promise<Buffer> {
+  /** @throws AppError `image_not_found` if the image is gone */
+  async function fetchBytes(ref: OriginalRef): Promise<Buffer> {
+    if (ref.kind === 'remote') return downloader.download(ref);
     if (catalog === undefined) throw new AppError('image_not_found', 'There is no catalog.');
     return catalog.readImage(ref);
   }
 
-  /** Loads and stores an original. Returns its digest only: what waits for an encoder holds no bytes. */
-  async function store(channelId: string, ref: OriginalRef): Promise<string> {
-    const bytes = await fetchBytes(ref);
-    const digest = await digestOf(bytes);
-    if (ref.kind === 'remote') images.put(idOf(channelId, digest), bytes);
-    return digest;
+  /** Loads an original and stores it, once for concurrent callers. An own image is not stored. @throws ImageGone */
+  function loadBytes(channelId: string, ref: OriginalRef): Promise<LoadedBytes> {
+    const place = ref.kind === 'remote' ? ref.urls.join(' ') : ref.key;
+    return loadingBytes.run(`${channelId} ${place}`, NEVER_ABORTED, async () => {
+      const bytes = await fetchBytes(ref).catch((error) => {
+        throw errorCodeOf(error) === 'image_not_found' ? new ImageGone(error) : error;
+      });
+      const digest = await digestOf(bytes);
+      if (ref.kind === 'remote') images.put(idOf(channelId, digest), bytes);
+      return { bytes, digest };
+    });
   }
 
-  /**
-   * The original with this digest, which is loaded again if it is not stored. The digest is in the image's ETag, with which other
-   * bytes must not go out.
-   *
-   * @throws AppError also if the record names another one by now
-   */
-  async function readSame(channelId: string, ref: OriginalRef, digest: string): Promise<Buffer> {
-    const id = idOf(channelId, digest);
-    const stored = ref.kind === 'remote' ? await images.get(id) : undefined;
+  /** Returns the digest only: what waits for an encoder holds no bytes. */
+  async function loadDigest(channelId: string, ref: OriginalRef): Promise<string> {
+    return (await loadBytes(channelId, ref)).digest;
+  }
+
+  /** @throws AppError also if the original is another one by now */
+  async function readBytes(channelId: string, ref: OriginalRef, digest: string): Promise<Buffer> {
+    const stored = await images.get(idOf(channelId, digest));
     if (stored !== undefined) return stored;
     for (const size of [ref, ...nextSizesOf(ref)]) {
-      const bytes = await fetchBytes(size);
-      if ((await digestOf(bytes)) === digest) {
-        if (ref.kind === 'remote') images.put(id, bytes);
-        return bytes;
-      }
+      const loaded = await loadBytes(channelId, size);
+      if (loaded.digest === digest) return loaded.bytes;
     }
     throw new OriginalChanged();
   }
@@ -121,7 +116,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     previous: OriginalInfo | undefined,
   ): Promise<OriginalInfo> {
     if (previous?.digest === digest) return previous;
-    const info = await encoder.inspect(() => readSame(channelId, ref, digest), NEVER_ABORTED);
+    const info = await encoder.inspect(() => readBytes(channelId, ref, digest), NEVER_ABORTED);
     return { ...info, digest, firstStoredAtMs: clock.now() };
   }
 
@@ -129,25 +124,24 @@ export function createOriginals(options: OriginalsOptions): Originals {
   async function load(channelId: string, ref: OriginalRef, previous: OriginalInfo | undefined): Promise<OriginalInfo> {
     // An idle encoder may have ended. Another one starts during the download.
     encoder.warmUp();
-    const digest = await store(channelId, ref);
+    const digest = await loadDigest(channelId, ref);
     try {
       return await inspect(channelId, ref, digest, previous);
     } catch (error) {
       const [nextSize] = nextSizesOf(ref);
       // Too many pixels, or damaged. The next size may be neither.
       if (errorCodeOf(error) !== 'upstream_invalid' || nextSize === undefined) throw error;
-      return inspect(channelId, nextSize, await store(channelId, nextSize), previous);
+      return inspect(channelId, nextSize, await loadDigest(channelId, nextSize), previous);
     }
   }
 
-  /** Makes the metadata stale, unless they are others meanwhile: no record names this version. */
-  async function makeStale(key: string, storedAtMs: number): Promise<void> {
-    const current = await cache.getCached(key);
-    if (current?.storedAtMs === storedAtMs) cache.put(key, { value: current.value, version: '' });
-  }
-
   return {
-    async get(channelId, kind, ref) {
+    /**
+     * @param ref from the channel's record
+     * @throws AppError without a stored original: `ImageGone` when the image is no longer where the record says, `upstream_…` when
+     * it cannot be loaded or decoded, `overloaded` when too many wait to be loaded or decoded
+     */
+    async get(channelId: string, kind: ImageKind, ref: OriginalRef): Promise<Original> {
       const key = originalKey(channelId, kind);
       // A new key in the record means a new image.
       const { key: version } = ref;
@@ -159,11 +153,10 @@ export function createOriginals(options: OriginalsOptions): Originals {
 
       async function read(): Promise<Buffer> {
         try {
-          return await readSame(channelId, ref, found.value.digest);
+          return await readBytes(channelId, ref, found.value.digest);
         } catch (error) {
           if (!(error instanceof OriginalChanged || error instanceof ImageGone)) throw error;
-          // A stale one is loaded anew without this, and would last for another week.
-          if (found.outcome.kind !== 'stale') await makeStale(key, found.storedAtMs);
+          await cache.expire(key, found.storedAtMs);
           throw found.failure ?? new OriginalChanged();
         }
       }

@@ -2,16 +2,15 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Cache, createCache, type Loaded } from '../../src/cache/cache.ts';
 import { type Content, writeContent } from '../../src/cache/entry.ts';
 import { checksumOf } from '../../src/cache/keys.ts';
-import type { Store } from '../../src/cache/store.ts';
 import { ABSENCE } from '../../src/cache/values.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import { fail, HOUR_MS, WAIT } from '../helpers/cache.ts';
+import { fail, HOUR_MS, type OpenStore, WAIT } from '../helpers/cache.ts';
 import { createManualClock, type ManualClock } from '../helpers/clock.ts';
 
 /** A store whose data outlives it. */
 export interface StoredData {
   /** Opens the store, as each process does. */
-  open(clock: ManualClock): Store;
+  open(clock: ManualClock): OpenStore;
 }
 
 const GRACE_MS = 168 * HOUR_MS;
@@ -27,7 +26,7 @@ export function describeCache(name: string, createData: () => Promise<StoredData
   describe(`the cache in front of ${name}`, () => {
     let data: StoredData;
     let clock: ManualClock;
-    let store: Store;
+    let store: OpenStore;
     let cache: Cache<string | null>;
     let loads: number;
 
@@ -44,8 +43,8 @@ export function describeCache(name: string, createData: () => Promise<StoredData
     }
 
     /** Like a restart of the process. */
-    async function restart(): Promise<void> {
-      await store.close();
+    function restart(): void {
+      store.close();
       cache = open();
     }
 
@@ -115,7 +114,7 @@ export function describeCache(name: string, createData: () => Promise<StoredData
       clock.advance(HOUR_MS);
       expect(await cache.get('k', absent, WAIT)).toMatchObject({ value: null, outcome: { ttlMs: 60_000 } });
       clock.advance(59_999);
-      await restart();
+      restart();
       const known = { value: null, outcome: { kind: 'hit', ttlMs: 1 } };
       expect([await cache.get('k', load('b'), WAIT), await cache.getCached('k')]).toMatchObject([known, known]);
       clock.advance(1);
@@ -138,7 +137,7 @@ export function describeCache(name: string, createData: () => Promise<StoredData
       slow.resolve({ value: 'older' });
       expect((await loading).value).toBe('b');
       expect((await cache.get('k', load('c'), WAIT)).value).toBe('b');
-      await restart();
+      restart();
       expect((await cache.get('k', load('c'), WAIT)).value).toBe('b');
     });
 
@@ -157,7 +156,7 @@ export function describeCache(name: string, createData: () => Promise<StoredData
       await cache.get('k', load('old', { version: '1' }), WAIT);
       const stale = { value: 'old', outcome: { kind: 'stale', ttlMs: -1_000 } };
       expect(await cache.get('k', failForKey, { ...WAIT, version: '2' })).toMatchObject(stale);
-      await restart();
+      restart();
       expect(await cache.get('k', failForKey, { ...WAIT, version: '2' })).toMatchObject(stale);
       expect((await cache.get('k', load('other'), { ...WAIT, version: '1' })).value).toBe('old');
       const made = await cache.get('k', load('new', { version: '3' }), { ...WAIT, version: '3' });
@@ -173,12 +172,15 @@ export function describeCache(name: string, createData: () => Promise<StoredData
       expect((await cache.get('k', load('c'), { ...WAIT, version: '2' })).value).toBe('b');
     });
 
-    test('a value that must be newer than a given time is loaded again, once', async () => {
+    test('a value that has expired is stale, also after a restart; one that has replaced it does not expire', async () => {
       const { storedAtMs } = await cache.get('k', load('a'), WAIT);
+      await cache.expire('k', storedAtMs);
       clock.advance(1);
-      const newer = { ...WAIT, newerThanMs: storedAtMs };
-      expect((await cache.get('k', load('b'), newer)).value).toBe('b');
-      expect((await cache.get('k', load('c'), newer)).value).toBe('b');
+      restart();
+      expect(await cache.get('k', fail, WAIT)).toMatchObject({ value: 'a', storedAtMs, outcome: { kind: 'stale' } });
+      put('k', 'b');
+      await cache.expire('k', storedAtMs);
+      expect((await cache.get('k', load('c'), WAIT)).value).toBe('b');
     });
 
     test.each<[what: string, change: (text: string) => string]>([
@@ -195,10 +197,10 @@ export function describeCache(name: string, createData: () => Promise<StoredData
       await cache.get('k', load('ours'), WAIT);
       const text = (await store.get('k')) as string;
       await store.set('k', change(text), HOUR_MS);
-      await restart();
+      restart();
       expect(await cache.getCached('k')).toBeUndefined();
       expect((await cache.get('k', load('new'), WAIT)).outcome.kind).toBe('miss');
-      await restart();
+      restart();
       expect((await cache.get('k', fail, WAIT)).value).toBe('new');
     });
 
@@ -206,7 +208,7 @@ export function describeCache(name: string, createData: () => Promise<StoredData
       writeContent('k', { value: 'v', storedAtMs: clock.now(), freshMs: 1, ...content });
 
     test('a value that must not be stored is only in memory', async () => {
-      await cache.get('k', load('a', { isStorable: false }), WAIT);
+      await cache.get('k', load('a', { isStored: false }), WAIT);
       expect((await cache.get('k', load('b'), WAIT)).value).toBe('a');
       expect(await store.get('k')).toBeUndefined();
     });
@@ -215,7 +217,7 @@ export function describeCache(name: string, createData: () => Promise<StoredData
       const keys = ['é', 'e\u0301', 'É', 'a', 'A', 'a ', ' a', 'a%', 'a_', "'; DROP TABLE entries; --", '\u{1f4fa}'];
       for (const key of keys) await cache.get(key, load(`${key}\u0000"\n`), WAIT);
       await cache.get('large', load('ü'.repeat(500_000)), WAIT);
-      await restart();
+      restart();
       for (const key of keys) expect((await cache.get(key, fail, WAIT)).value).toBe(`${key}\u0000"\n`);
       expect((await cache.get('large', fail, WAIT)).value).toBe('ü'.repeat(500_000));
     });

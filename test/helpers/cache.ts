@@ -7,6 +7,9 @@ import type { Clock } from '../../src/lib/clock.ts';
 export const HOUR_MS = 3_600_000;
 export const WAIT = { softTimeoutMs: 50 };
 
+/** A store of a test, which closes it. */
+export type OpenStore = Store & { close(): void };
+
 /** A store in this process's memory. */
 export function memoryStore(): Store & { readonly entries: Map<string, string> } {
   const entries = new Map<string, string>();
@@ -17,7 +20,6 @@ export function memoryStore(): Store & { readonly entries: Map<string, string> }
     get: async (key) => entries.get(key),
     set: async (key, text) => void entries.set(key, text),
     remove: async () => 0,
-    close: async () => undefined,
   };
 }
 

@@ -4,9 +4,9 @@ import { onTestFinished } from 'vitest';
 import { cachePath } from '../../src/cache/cache-file.ts';
 import { createImageStore, type ImageId, type ImageStore } from '../../src/cache/image-store.ts';
 import { createRows, createValueStore } from '../../src/cache/rows.ts';
-import type { Store } from '../../src/cache/store.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Runtime } from '../../src/lib/runtime.ts';
+import type { OpenStore } from './cache.ts';
 import { createManualClock } from './clock.ts';
 import { recordLog } from './log.ts';
 import { createTestRuntime } from './runtime.ts';
@@ -69,9 +69,10 @@ export function storedBytesIn(dataDir: string, share: 'values' | 'images'): numb
 export function openValues(
   dataDir: string,
   { clock, maxBytes = 64 * MIB }: { clock: Clock; maxBytes?: number },
-): Store {
+): OpenStore {
   const quotas = { values: maxBytes, images: 0 };
-  return createValueStore(createRows({ path: cachePath(dataDir), quotas, runtime: createTestRuntime({ clock }) }));
+  const rows = createRows({ path: cachePath(dataDir), quotas, runtime: createTestRuntime({ clock }) });
+  return { ...createValueStore(rows), close: rows.close };
 }
 
 function query(dataDir: string, sql: string) {

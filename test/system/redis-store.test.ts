@@ -19,7 +19,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
 
   const createStore = () => createRedisStore(connection);
 
-  describeCache('Redis', async () => ({ open: () => createStore() }));
+  describeCache('Redis', async () => ({ open: () => ({ ...createStore(), close: () => undefined }) }));
 
   test('every key has the prefix and a lifetime', async () => {
     await createStore().set('channel1:UC', 'text', 7 * 86_400_000);

@@ -5,7 +5,6 @@ import { createManualClock } from '../../test/helpers/clock.ts';
 import { openValues } from '../../test/helpers/images.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { COMPARE_MS } from './cache.ts';
-import { writeContent } from './entry.ts';
 import { ABSENCE } from './values.ts';
 
 describeCache('cache.db', async () => {
@@ -68,7 +67,7 @@ test('a value that was loaded during a slow read from the store is not replaced 
   const store = memoryStore();
   const read = Promise.withResolvers<void>();
   const cache = testCache<string>({ freshMs: HOUR_MS, graceMs: HOUR_MS }, { clock, store });
-  const old = writeContent('k', { value: 'old', storedAtMs: clock.now() - 1, freshMs: HOUR_MS });
+  const old = JSON.stringify({ value: 'old', storedAtMs: clock.now() - 1, freshMs: HOUR_MS });
   store.get = async () => {
     await read.promise;
     return old;

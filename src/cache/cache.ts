@@ -13,7 +13,6 @@ import {
   maxAgeMs,
   memoryBytesOf,
   readContent,
-  writeContent,
 } from './entry.ts';
 import { createMatcher, type Removal } from './removal.ts';
 import type { Store } from './store.ts';
@@ -131,7 +130,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
   }
 
   function readEntry(key: string, text = ''): Entry<V> | undefined {
-    const content = readContent<V>(key, text, policy);
+    const content = readContent<V>(text, policy);
     if (content === undefined || !isServable(content, policy, clock)) return undefined;
     const bytes = memoryBytesOf(key, text);
     return { ...content, bytes, isStored: true, order: 0, comparedAtMs: clock.monotonic() };
@@ -149,7 +148,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
     const isNewest = held === undefined || held.order <= loadOrder;
     if (!isNewest && held.version === version) return held;
     const content = { value, version, storedAtMs, freshMs };
-    const text = writeContent(key, content);
+    const text = JSON.stringify(content);
     const bytes = memoryBytesOf(key, text);
     const isStored = isNewest && loaded.isStored !== false;
     const entry = { ...content, bytes, isStored, order: loadOrder, comparedAtMs: clock.monotonic() };

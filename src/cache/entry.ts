@@ -1,6 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
 import { type JsonObject, parseJsonObject } from '../lib/json.ts';
-import { checksumOf } from './keys.ts';
 
 /** The times of the values of a kind. */
 export interface CachePolicy {
@@ -45,18 +44,9 @@ export function memoryBytesOf(key: string, text: string): number {
   return ENTRY_OVERHEAD_BYTES + (key.length + text.length) * 2;
 }
 
-/** The stored form: a checksum of the key and the rest, then JSON. SQLite has no checksums, and others may use the same Redis. */
-export function writeContent<V>(key: string, content: Content<V>): string {
-  const json = JSON.stringify(content);
-  return `${checksumOf(key, json)} ${json}`;
-}
-
-/** Reads what `writeContent` wrote; `undefined` for any other text. */
-export function readContent<V>(key: string, text: string, policy: CachePolicy): Content<V> | undefined {
-  const [head = ''] = /^\d{1,10} /.exec(text) ?? [];
-  const json = text.slice(head.length);
-  if (head === '' || Number(head) !== checksumOf(key, json)) return undefined;
-  const content = parseJsonObject(json);
+/** Reads the stored form, which is JSON. `undefined` for any other text: others may use the same Redis. */
+export function readContent<V>(text: string, policy: CachePolicy): Content<V> | undefined {
+  const content = parseJsonObject(text);
   return content !== undefined && isContent(content, policy) ? (content as unknown as Content<V>) : undefined;
 }
 

@@ -1,6 +1,5 @@
 import { createHash, hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { crc32 } from 'node:zlib';
 import { comparable, type Identifier, identifierKey } from '../domain/identifier.ts';
 import type { ImageKind } from '../domain/variants.ts';
 
@@ -8,7 +7,7 @@ import type { ImageKind } from '../domain/variants.ts';
  * The version of entries, in every key. It goes up when keys or values change: data of another version is never read, and
  * expires.
  */
-const DATA_VERSION = 2;
+const DATA_VERSION = 3;
 
 /** What the keys of a kind begin with. */
 function prefixOf(kind: 'channel' | 'name' | 'search' | 'original'): string {
@@ -56,9 +55,4 @@ export async function digestOf(bytes: Buffer): Promise<string> {
     sha256.update(bytes.subarray(at, at + HASHED_BYTES));
   }
   return sha256.digest('hex').slice(0, 32);
-}
-
-/** Includes the key, so that a value is valid only under its own key. */
-export function checksumOf(key: string, value: string | Uint8Array): number {
-  return crc32(value, crc32(key));
 }

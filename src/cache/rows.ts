@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { DamagedFileError } from '../lib/sqlite.ts';
 import { createCacheFile, type Sql } from './cache-file.ts';
-import { checksumOf } from './keys.ts';
 import { createMatcher, type Removal } from './removal.ts';
 import type { Store } from './store.ts';
 
@@ -203,6 +203,11 @@ function removeSome(sql: Sql, after: number, matches: (key: string, text: string
     if (performance.now() >= untilMs) break;
   }
   return { last, count };
+}
+
+/** Includes the key, so that a content is valid only under its own key. */
+function checksumOf(key: string, content: Uint8Array): number {
+  return crc32(content, crc32(key));
 }
 
 function removeRow(sql: Sql, row: number): void {

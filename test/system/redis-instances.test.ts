@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { writeContent } from '../../src/cache/entry.ts';
 import { channelKey, nameKey, searchKey } from '../../src/cache/keys.ts';
 import { startForTest } from '../helpers/app.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
@@ -112,10 +111,14 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     await server.command(
       'SET',
       `pennant:${nameKey(HANDLE)}`,
-      writeContent(nameKey(HANDLE), { value: 7, storedAtMs: clock.now(), freshMs: 60_000 }),
+      JSON.stringify({ value: 7, storedAtMs: clock.now(), freshMs: 60_000 }),
     );
     const instance = await startConnected(server.url, {}, clock);
-    await server.command('SET', `pennant:${searchKey('saltmarrow')}`, `${clock.now()} {"value":null,"freshMs":1e308}`);
+    await server.command(
+      'SET',
+      `pennant:${searchKey('saltmarrow')}`,
+      `{"value":[],"storedAtMs":${clock.now()},"freshMs":1e308}`,
+    );
     for (const path of [`/api/channel/${SAMPLE}`, '/api/search?q=saltmarrow', '/api/channel/copperloop?type=handle']) {
       const { status, headers } = await instance.get(path);
       expect([path, status, headers['cache-status']]).toEqual([

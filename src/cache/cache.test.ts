@@ -43,11 +43,12 @@ describe('the cache in front of a store that instances share', () => {
     await first.get('k', load('former'), WAIT);
     const former = store.entries.get('k');
     clock.advance(HOUR_MS);
-    await first.get('k', load('a'), WAIT);
+    const { storedAtMs } = await first.get('k', load('a'), WAIT);
     lose(store, former);
     clock.advance(COMPARE_MS - 1);
     expect((await first.get('k', load('b'), WAIT)).value).toBe('a');
     clock.advance(1);
+    await first.expire('k', storedAtMs);
     expect(await first.getCached('k')).toBeUndefined();
     const loaded = first.get('k', async (previous) => ({ value: `${previous}` }), AT_ONCE);
     expect(await loaded).toMatchObject({ value: 'undefined', outcome: { kind: 'miss' } });

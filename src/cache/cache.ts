@@ -231,10 +231,11 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOp
       keep(key, loaded, order);
     },
 
-    /** Makes the value that was stored at this time stale. Does nothing if it has been replaced. */
+    /** Makes the value that was stored at this time stale. Does nothing if it has been replaced, or is lost. */
     async expire(key: string, storedAtMs: number): Promise<void> {
       const entry = await findInStore(key);
-      if (entry?.storedAtMs === storedAtMs) keep(key, { ...entry, freshMs: 0 }, entry.order, storedAtMs);
+      if (entry === undefined || entry.storedAtMs !== storedAtMs || !isFresh(entry)) return;
+      keep(key, { ...entry, freshMs: 0 }, entry.order, storedAtMs);
     },
 
     /** Removes values from memory, and all failures, because each of them may be over. The store does not change. */

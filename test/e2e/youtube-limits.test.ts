@@ -57,7 +57,10 @@ describe('the budget of upstream calls', () => {
     const { service, replay } = running;
     const statuses: number[] = [];
     const asked = Array.from({ length: 20 }, async (_, number) => {
-      statuses.push((await service.get(`/${numberedChannelId(number)}/avatar`)).status);
+      const { status, headers } = await service.get(`/${numberedChannelId(number)}/avatar`);
+      statuses.push(status);
+      // By then one more call has its turn.
+      if (status === 503) expect(headers['retry-after']).toBe('3');
     });
     const countOf = (wanted: number) => statuses.filter((status) => status === wanted).length;
     // Ten at once, and two whose turn comes within two seconds.

@@ -7,7 +7,7 @@ import type { Runtime } from '../lib/runtime.ts';
 
 /** The encoder as configured, or the given one, with its log, metrics and health. */
 export function openEncoder({ encoders }: Config, runtime: Runtime, replacement?: Encoder): Encoder {
-  const { metrics, health, logger } = runtime;
+  const { clock, metrics, health, logger } = runtime;
   const ends = new Counter({
     name: 'pennant_encoder_processes_ended_total',
     help: 'Encoder processes that ended, by reason.',
@@ -29,6 +29,7 @@ export function openEncoder({ encoders }: Config, runtime: Runtime, replacement?
   const encoder =
     replacement ??
     createEncoder({
+      clock,
       ...(encoders > 0 && { processes: encoders }),
       onEvent(event) {
         if (event.kind === 'ended') ends.inc({ reason: event.reason });

@@ -25,9 +25,10 @@ describe('the log', () => {
 
   test('warns once that the clients of a proxy share one limit, and only about a proxy that may be the operator’s', async () => {
     const { lines, service } = await startLogged();
-    for (const client of ['203.0.113.1', '203.0.113.2']) await service.get('/', { 'x-forwarded-for': client });
+    for (const remoteAddress of ['198.51.100.1', '10.0.0.1', '10.0.0.2'])
+      await service.request({ url: '/', headers: { 'x-forwarded-for': '203.0.113.1' }, remoteAddress });
     const warnings = lines.filter(({ msg }) => String(msg).startsWith('X-Forwarded-For'));
-    expect(warnings).toMatchObject([{ level: LEVELS.warn, address: '127.0.0.1' }]);
+    expect(warnings).toMatchObject([{ level: LEVELS.warn, address: '10.0.0.1' }]);
   });
 
   test('has different levels for bugs and upstream failures', async () => {

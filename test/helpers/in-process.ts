@@ -6,6 +6,8 @@ export interface InProcessRequest {
   readonly method?: string;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The address of the client. */
+  readonly remoteAddress?: string;
 }
 
 export type InProcessResponse = Awaited<ReturnType<typeof sendInProcess>>;
@@ -13,7 +15,7 @@ export type InProcessResponse = Awaited<ReturnType<typeof sendInProcess>>;
 /** Sends a request to a server's request listener without a socket, in a later turn of the event loop as from a socket. */
 export async function sendInProcess(
   { server }: Pick<Listener, 'server'>,
-  { method = 'GET', url, headers }: InProcessRequest,
+  { method = 'GET', url, headers, remoteAddress = '127.0.0.1' }: InProcessRequest,
 ) {
   const dispatch: DispatchFunc = (raw, response) => {
     // The library's socket has no timeouts. A closed connection ends the response.
@@ -25,6 +27,7 @@ export async function sendInProcess(
   const response = await inject(dispatch, {
     method: method as 'GET',
     url,
+    remoteAddress,
     headers: { host: 'pennant.test', ...headers },
   });
   const text = response.rawPayload.toString('utf8');

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { SETTINGS } from '../../src/config/settings.ts';
 import { runCommand } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -99,6 +100,7 @@ describe('pennant settings', () => {
   test('shows every setting', async () => {
     const { exitCode, stdout, stderr } = await settings({ PORT: '9', REDIS_URL: 'redis://:the-password@cache' });
     expect([exitCode, stderr]).toEqual([0, '']);
+    for (const { env } of Object.values(SETTINGS)) expect([env, lineOf(env, stdout)?.[0]]).toEqual([env, env]);
     expect(lineOf('PORT', stdout)).toEqual(['PORT', 'environment', '9']);
     expect(lineOf('HOST', stdout)).toEqual(['HOST', 'default', '0.0.0.0']);
     expect(lineOf('REDIS_URL', stdout)).toEqual(['REDIS_URL', 'environment', 'set (not shown)']);

@@ -13,9 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => shared?.close());
 
-/** A service without a request so far. */
+/** A service without a request so far. Its rate limit lasts longer than any test. */
 async function startUnused(): Promise<BrowsedService> {
-  const service = await startBrowsedService();
+  const service = await startBrowsedService({ RATE_LIMIT: '10/3600' });
   onTestFinished(() => service.close());
   return service;
 }

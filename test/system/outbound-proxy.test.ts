@@ -7,6 +7,7 @@ import { createServer } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { startConnectProxy } from '../helpers/connect-proxy.ts';
 import { KEY, respondAsDataApi } from '../helpers/data-api.ts';
+import { fetchNewImage } from '../helpers/image.ts';
 import { isInstalled } from '../helpers/installed.ts';
 import { runCommand, startServiceForTest } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -57,9 +58,10 @@ test.skipIf(!isInstalled('openssl', 'a proxy of outgoing calls'))(
   async () => {
     const { proxy, env, directory } = await startYoutubeBehindProxy();
     const { base } = await startServiceForTest({ directory, env: { ...env, SOURCES: 'youtube' } });
-    for (const path of [`/api/channel/${LIGHTHOUSE}`, '/@BellRockLight/avatar.png', '/api/search?q=light']) {
+    for (const path of [`/api/channel/${LIGHTHOUSE}`, '/api/search?q=light']) {
       expect([path, (await fetch(base + path)).status]).toEqual([path, 200]);
     }
+    await fetchNewImage(`${base}/@BellRockLight/avatar.png`);
     expect(proxy.targets).toContain('www.youtube.com:443');
     expect(proxy.targets.some((target) => /^yt3\.(?:ggpht|googleusercontent)\.com:443$/.test(target))).toBe(true);
 

@@ -1,7 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import { type Cache, createCache } from '../cache/cache.ts';
 import { cachePath } from '../cache/cache-file.ts';
-import type { CachePolicy } from '../cache/entry.ts';
 import { createImageStore } from '../cache/image-store.ts';
 import { createRedisStore } from '../cache/redis-store.ts';
 import { createRows, createValueStore } from '../cache/rows.ts';
@@ -41,7 +40,8 @@ export async function openStoredData(config: Config, runtime: Runtime) {
   // Values are in the heap that V8 collects, which has a limit of its own; images are outside of it.
   const heapBytes = (MAX_HEAP_SHARE * getHeapStatistics().heap_size_limit) / VALUES_MEMORY_SHARE;
 
-  function createKind<V>(name: string, policy: CachePolicy & { readonly memoryShare: number }, store: Store): Cache<V> {
+  function createKind<V>(name: keyof Caches, store: Store): Cache<V> {
+    const policy = CACHE_POLICY[name];
     const maxMemoryBytes = Math.floor(Math.min(config.memoryCacheBytes, heapBytes) * policy.memoryShare);
     const cache = createCache<V>({ policy, store, maxMemoryBytes, clock });
     addBoundGauges(metrics, `pennant_${name}_in_memory`, `${name} in memory`, () => cache.stats().memory);
@@ -51,11 +51,11 @@ export async function openStoredData(config: Config, runtime: Runtime) {
   }
 
   const caches: Caches = {
-    records: createKind('records', CACHE_POLICY.records, store),
-    names: createKind('names', CACHE_POLICY.names, store),
-    searches: createKind('searches', CACHE_POLICY.searches, store),
+    records: createKind('records', store),
+    names: createKind('names', store),
+    searches: createKind('searches', store),
     // Metadata of originals is not shared, because their bytes are on the disk of this instance.
-    originals: createKind('originals', CACHE_POLICY.originals, values),
+    originals: createKind('originals', values),
   };
 
   if (redis !== undefined) addRedisMetrics(redis, runtime);

@@ -50,12 +50,11 @@ export function readContent<V>(text: string, policy: CachePolicy): Content<V> | 
   return content !== undefined && isContent(content, policy) ? (content as unknown as Content<V>) : undefined;
 }
 
-function isContent({ value, version, storedAtMs, freshMs }: JsonObject, policy: CachePolicy): boolean {
+function isContent({ value, storedAtMs, freshMs }: JsonObject, policy: CachePolicy): boolean {
   const isTime = (ms: unknown, maxMs: number) => typeof ms === 'number' && ms >= 0 && ms <= maxMs;
   return (
     isTime(storedAtMs, Number.MAX_SAFE_INTEGER) &&
     isTime(freshMs, policy.freshMs) &&
-    (version === undefined || typeof version === 'string') &&
     (policy.isValue === undefined || policy.isValue(value))
   );
 }

@@ -42,12 +42,6 @@ export interface Original extends Cached<OriginalInfo> {
   read(): Promise<Buffer>;
 }
 
-/** The bytes of an original, and their digest. */
-interface LoadedBytes {
-  readonly bytes: Buffer;
-  readonly digest: string;
-}
-
 export type Originals = ReturnType<typeof createOriginals>;
 
 /**
@@ -59,7 +53,7 @@ export type Originals = ReturnType<typeof createOriginals>;
 export function createOriginals(options: OriginalsOptions) {
   const { catalog, downloader, encoder, images, cache } = options;
   const { clock, metrics } = options.runtime;
-  const loadingBytes = createSingleFlight<LoadedBytes>();
+  const loadingBytes = createSingleFlight<{ bytes: Buffer; digest: string }>();
 
   const loads = createRoundRobin({
     places: Array.from({ length: LOADS_AT_ONCE }, (_, place) => place),
@@ -81,7 +75,7 @@ export function createOriginals(options: OriginalsOptions) {
   }
 
   /** Loads an original and stores it, once for concurrent callers. An own image is not stored. @throws ImageGone */
-  function loadBytes(channelId: string, ref: OriginalRef): Promise<LoadedBytes> {
+  function loadBytes(channelId: string, ref: OriginalRef) {
     const place = ref.kind === 'remote' ? ref.urls.join(' ') : ref.key;
     return loadingBytes.run(`${channelId} ${place}`, NEVER_ABORTED, async () => {
       const bytes = await fetchBytes(ref).catch((error) => {

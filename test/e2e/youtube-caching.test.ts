@@ -128,10 +128,9 @@ describe('the feed', () => {
   });
 });
 
-it('after a restart, an image has its ETag, and a crop that was never made comes out of the stored original', async () => {
-  const { etag } = (await service.get(`/${LIGHTHOUSE}/tv`)).headers;
+it('after a restart, a crop that was never made comes out of the stored original', async () => {
+  await service.get(`/${LIGHTHOUSE}/tv`);
   await restartWithoutUpstream();
-  expect((await service.get(`/${LIGHTHOUSE}/tv`)).headers.etag).toBe(etag);
   expect((await service.get(`/${LIGHTHOUSE}/mobile?format=webp`)).status).toBe(200);
 });
 

@@ -5,6 +5,7 @@ import { FORMATS } from '../src/domain/formats.ts';
 import { cropOf, REFERENCE_BANNER, type Variant } from '../src/domain/variants.ts';
 import { createEncoder } from '../src/images/encoder/encoder.ts';
 import type { EncodeJob } from '../src/images/encoder/job.ts';
+import { systemClock } from '../src/lib/clock.ts';
 import { NEVER_ABORTED } from '../src/lib/deadlines.ts';
 import { type BenchImage, encodeBare, readBackgrounds, readSampleBanners } from './images.ts';
 import type { Print, Row } from './report.ts';
@@ -28,7 +29,7 @@ async function compareWithBare(directory: string, { bytes }: BenchImage): Promis
   const file = path.join(directory, 'original');
   await writeFile(file, bytes);
   const readOriginal = () => readFile(file);
-  const encoder = createEncoder({ processes: 1 });
+  const encoder = createEncoder({ processes: 1, clock: systemClock });
   try {
     const rows: Row[] = [];
     for (const variant of VARIANTS) {

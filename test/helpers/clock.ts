@@ -61,13 +61,16 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   };
 }
 
-/** The real time, which a test can move forward. Its timers use the real time. */
+/** A busy machine may take so many times as long as the limits of a service say. */
+const BUSY = 10;
+
+/** The real time, which a test can move forward. Its timers take longer, so that nothing exceeds a limit on a busy machine. */
 export function createRunningClock(): ManualClock {
   const moved = createManualClock(0);
   return {
     ...moved,
     now: () => Date.now() + moved.now(),
     monotonic: () => performance.now() + moved.monotonic(),
-    after: systemClock.after,
+    after: (ms, callback) => systemClock.after(BUSY * ms, callback),
   };
 }

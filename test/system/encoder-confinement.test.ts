@@ -21,7 +21,7 @@ let encoder: Encoder;
 afterEach(() => encoder.close());
 
 /** Starts one process, whose tasks have no time limit. */
-async function start(options: EncoderOptions = {}) {
+async function start(options: Partial<EncoderOptions> = {}) {
   const started: (number | undefined)[] = [];
   encoder = createEncoder({
     processes: 1,

@@ -25,7 +25,7 @@ beforeAll(async () => {
 let encoder: Encoder | undefined;
 afterEach(() => encoder?.close());
 
-function start(options: EncoderOptions = {}) {
+function start(options: Partial<EncoderOptions> = {}) {
   const events: ProcessEvent[] = [];
   const started: number[] = [];
   const onEvent = (event: ProcessEvent) => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { AppError } from '../../domain/errors.ts';
 import type { Size } from '../../domain/variants.ts';
-import { systemClock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { NEVER_ABORTED, withDeadline } from '../../lib/deadlines.ts';
 import { currentClient } from '../../lib/request-scope.ts';
 import { RESOURCE_LIMITS } from '../../lib/resource-limits.ts';
@@ -24,6 +24,7 @@ export const QUEUE_LENGTH = 64;
 const USUAL_PIXELS = { original: 8_000_000, output: 1_300_000 };
 
 export interface EncoderOptions extends Partial<SlotOptions> {
+  readonly clock: Clock;
   /** Default: from the CPU and memory limits of the cgroup, as `maxRssBytes` and `maxDataBytes`. */
   readonly processes?: number;
   /** Default: `QUEUE_LENGTH`. */
@@ -65,8 +66,8 @@ export interface EncoderStats {
 }
 
 /** Encodes in separate processes, which start with the first work or with `warmUp`. The caller closes the encoder. */
-export function createEncoder(options: EncoderOptions = {}): Encoder {
-  const { queueLength = QUEUE_LENGTH, deadlineMs = TASK_MS, clock = systemClock, onFinished } = options;
+export function createEncoder(options: EncoderOptions): Encoder {
+  const { queueLength = QUEUE_LENGTH, deadlineMs = TASK_MS, clock, onFinished } = options;
   const { processes, ...limits } = encoderLimitsFor(RESOURCE_LIMITS, options.processes);
   let refused = 0;
   let restarts = 0;

@@ -37,7 +37,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'pennant-test-'));
   await writeCatalog(dataDir, lines, images);
   service = await startTestApp({ dataDir, encoder: sharedEncoder() });
-}, 60_000);
+});
 afterAll(async () => {
   await service.close();
   await rm(dataDir, { recursive: true });

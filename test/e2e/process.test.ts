@@ -7,7 +7,7 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const IS_WINDOWS = process.platform === 'win32';
 
-test('the program serves a record and an image, and ends with status 0 on SIGTERM', async () => {
+test('the program serves a record and an image, ends with status 0 on SIGTERM, and leaves no file that others can read', async () => {
   const directory = await createTemporaryDirectory();
   const service = await startServiceForTest({ directory });
   const image = await fetchNewImage(`${service.base}/@pennantsample/avatar.jpg`);

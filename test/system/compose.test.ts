@@ -60,7 +60,7 @@ describe.skipIf(!isInstalled('docker-compose', 'deploy/compose.yaml'))('compose.
     await cp(join(ROOT, 'deploy'), join(project, 'deploy'), { recursive: true });
     await writeFile(join(project, '.env'), `${firstDaySettings()}\nBLOCKED_CHANNELS=${SAMPLE}\n`);
     services = await compose(project, 'compose.yaml', '--profile', 'metrics');
-  }, 60_000);
+  });
   afterAll(() => rm(project, { recursive: true, force: true }));
 
   test('every service has restricted rights, resource limits and an image of a fixed version', () => {

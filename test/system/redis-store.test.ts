@@ -21,7 +21,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
 
   describeCache('Redis', async () => ({ open: () => ({ ...createStore(), close: () => undefined }) }));
 
-  test('every key has the prefix and a lifetime', async () => {
+  test('a key has the prefix and a lifetime', async () => {
     await createStore().set('channel1:UC', 'text', 7 * 86_400_000);
     expect(await server.command('KEYS', '*')).toEqual(['pennant:channel1:UC']);
     const leftMs = Number(await server.command('PTTL', 'pennant:channel1:UC'));

@@ -12,7 +12,14 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, callback) {
-    const timer = setTimeout(callback, ms);
-    return () => clearTimeout(timer);
+    let immediate: NodeJS.Immediate | undefined;
+    // What has arrived is read first: after a standstill of the process, such as `docker pause`, nobody else was late.
+    const timer = setTimeout(() => {
+      immediate = setImmediate(callback);
+    }, ms);
+    return () => {
+      clearTimeout(timer);
+      clearImmediate(immediate);
+    };
   },
 };

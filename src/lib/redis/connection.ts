@@ -145,8 +145,7 @@ class RedisTimeout extends Error {
 
 /**
  * The response, when it comes in time. A delay of this process is no time of Redis, or a burst of requests would look like an
- * outage: the time-out starts when the client has sent the command, in the next turn of the event loop, and replies that have
- * arrived by its end are read first.
+ * outage: the time-out starts when the client has sent the command, in the next turn of the event loop.
  *
  * @throws RedisTimeout
  */
@@ -155,8 +154,7 @@ function replyWithin<T>(clock: Clock, response: Promise<T>, ms: number): Promise
   const timeOut = () => reject(new RedisTimeout(`no response within ${ms} ms`));
   let cancel: () => void = () => clearImmediate(sending);
   const sending = setImmediate(() => {
-    // The event loop reads its sockets between timers and immediates.
-    cancel = clock.after(ms, () => setImmediate(timeOut));
+    cancel = clock.after(ms, timeOut);
   });
   response.then(resolve, reject).finally(() => cancel());
   return promise;

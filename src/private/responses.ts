@@ -35,7 +35,7 @@ export function sendResponse(
     ...headers,
     'content-length': Buffer.byteLength(content),
   });
-  responseWriter.end(response, content);
+  responseWriter.end(response, content, 'operator');
 }
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {

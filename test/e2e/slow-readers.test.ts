@@ -119,6 +119,21 @@ describe('the memory of responses that wait for their readers', () => {
     expect(readers.map(({ state }) => state.received > LARGE_BYTES)).toEqual([false, true, true, true]);
   });
 
+  it('is bounded: the network whose responses keep most loses one, also if another one has waited longer', async () => {
+    const { service, port } = await start(LARGE_BYTES, { TRUST_PROXY: '127.0.0.1/32' });
+    const readers = [];
+    for (const [number, client] of ['192.0.2.1', '198.51.100.1', '198.51.100.1'].entries()) {
+      readers.push(openReader(port, get(`/${SAMPLE}/tv.png?width=${number + 1}`, `X-Forwarded-For: ${client}\r\n`)));
+      await untilHeld(service, number + 1);
+    }
+    const last = openReader(port, get(`/${SAMPLE}/tv.png?width=4`, 'X-Forwarded-For: 203.0.113.1\r\n'));
+    readers.push(last);
+    await last.readUpTo(1);
+    expect(await held(service, 'entries')).toBe(3);
+    for (const reader of readers) await reader.readUpTo(LARGE_BYTES + 1);
+    expect(readers.map(({ state }) => state.received > LARGE_BYTES)).toEqual([true, false, true, true]);
+  });
+
   it('does not prevent an image that is larger than the bound, if nothing else waits', async () => {
     const { port } = await start(MAX_BYTES + MIB);
     const reader = openReader(port, large(1));

@@ -30,7 +30,7 @@ export function createSend(responseWriter: ResponseWriter, lifetime: Lifetime) {
     if (lifetime.isClosing || request.headers.upgrade !== undefined) fields.push('connection', 'close');
     if (body !== undefined) fields.push('content-length', Buffer.byteLength(body));
     response.writeHead(status, fields as OutgoingHttpHeader[]);
-    responseWriter.end(response, body, onSent);
+    responseWriter.end(response, body, context.client.network, onSent);
   };
 }
 

@@ -5,6 +5,7 @@ import type { Runtime } from '../runtime.ts';
 
 /** A response that the kernel has not taken whole. */
 interface Waiting {
+  readonly network: string;
   readonly heldBytes: number;
   readonly cancelDeadline: () => void;
 }
@@ -20,22 +21,30 @@ export type ResponseWriter = ReturnType<typeof createResponseWriter>;
 
 /**
  * Ends responses. Most are taken by the kernel at once. The others wait for their readers: they have a deadline, and the
- * memory that they keep is bounded. A connection that misses the deadline is closed. When too much waits, the connection
- * whose response has been under way for the longest time is closed first.
+ * memory that they keep is bounded. A connection that misses the deadline is closed. When too much waits, the response that has
+ * been under way for the longest time is closed first, of the network whose responses keep most.
  */
 export function createResponseWriter({ clock, metrics }: Pick<Runtime, 'clock' | 'metrics'>) {
   /** In the order in which they were made. */
   const waiting = new Map<ServerResponse, Waiting>();
+  const bytesPerNetwork = new Map<string, number>();
   let bytes = 0;
 
-  function watch(response: ServerResponse, body: string | Buffer | undefined): void {
+  function count(network: string, change: number): void {
+    bytes += change;
+    const held = (bytesPerNetwork.get(network) ?? 0) + change;
+    if (held === 0) bytesPerNetwork.delete(network);
+    else bytesPerNetwork.set(network, held);
+  }
+
+  function watch(response: ServerResponse, body: string | Buffer | undefined, network: string): void {
     const bodyBytes = Buffer.byteLength(body ?? '');
     const allowedMs = ALLOWED_MS + (bodyBytes / BYTES_PER_SECOND) * 1_000;
     // A slice of a larger buffer keeps all of it in memory.
     const heldBytes = RESPONSE_BYTES + (Buffer.isBuffer(body) ? body.buffer.byteLength : bodyBytes);
     const cancelDeadline = clock.after(allowedMs, () => close(response.req.socket));
-    waiting.set(response, { heldBytes, cancelDeadline });
-    bytes += heldBytes;
+    waiting.set(response, { network, heldBytes, cancelDeadline });
+    count(network, heldBytes);
     // Emitted after the last byte, and when the connection closes.
     response.once('close', () => forget(response));
     closeSlowest();
@@ -45,7 +54,7 @@ export function createResponseWriter({ clock, metrics }: Pick<Runtime, 'clock' |
     const entry = waiting.get(response);
     if (entry === undefined) return;
     waiting.delete(response);
-    bytes -= entry.heldBytes;
+    count(entry.network, -entry.heldBytes);
     entry.cancelDeadline();
   }
 
@@ -57,9 +66,10 @@ export function createResponseWriter({ clock, metrics }: Pick<Runtime, 'clock' |
 
   /** A response that is larger than the bound is sent as long as no other waits. */
   function closeSlowest(): void {
-    for (const { req } of waiting.keys()) {
-      if (bytes <= MAX_BYTES || waiting.size === 1) return;
-      close(req.socket);
+    while (bytes > MAX_BYTES && waiting.size > 1) {
+      const most = Math.max(...bytesPerNetwork.values());
+      const slowest = [...waiting].find(([, { network }]) => bytesPerNetwork.get(network) === most);
+      if (slowest !== undefined) close(slowest[0].req.socket);
     }
   }
 
@@ -73,9 +83,10 @@ export function createResponseWriter({ clock, metrics }: Pick<Runtime, 'clock' |
     /**
      * Writes the body after the header fields, and ends the response.
      *
+     * @param network whose response it is
      * @param onSent called when the body is written, for a response that ends with its connection: the caller closes it
      */
-    end(response: ServerResponse, body: string | Buffer | undefined, onSent?: () => void): void {
+    end(response: ServerResponse, body: string | Buffer | undefined, network: string, onSent?: () => void): void {
       // A destroyed response has emitted `close`: nothing would remove it from the list.
       if (response.destroyed) return;
       // While the response waits behind an earlier one, so may a 100 Continue. Node would write it after the header section.
@@ -83,7 +94,7 @@ export function createResponseWriter({ clock, metrics }: Pick<Runtime, 'clock' |
       const sent = response.req.method === 'HEAD' ? undefined : body;
       if (onSent !== undefined && sent !== undefined) response.write(sent, onSent);
       else response.end(sent);
-      if (response.writableLength > 0) watch(response, sent);
+      if (response.writableLength > 0) watch(response, sent, network);
     },
   };
 }

@@ -110,7 +110,7 @@ export function createOriginals(options: OriginalsOptions) {
     previous: OriginalInfo | undefined,
   ): Promise<OriginalInfo> {
     if (previous?.digest === digest) return previous;
-    const info = await encoder.inspect(() => readBytes(channelId, ref, digest), NEVER_ABORTED);
+    const info = await encoder.inspect(() => readBytes(channelId, ref, digest));
     return { ...info, digest, firstStoredAtMs: clock.now() };
   }
 

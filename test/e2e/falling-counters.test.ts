@@ -35,9 +35,9 @@ function useHeldApp(stage: Stage) {
       },
     },
     encoder: createFakeEncoder({
-      async inspect(file, options) {
+      async inspect(readOriginal) {
         await pass('inspect');
-        return encoder.inspect(file, options);
+        return encoder.inspect(readOriginal);
       },
       async encode(task, options) {
         await pass('encode');

@@ -18,9 +18,9 @@ const image = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
 const CUT_BYTES = 60;
 /** An encoder that cannot decode the truncated image. */
 const encoder = createFakeEncoder({
-  async inspect(readOriginal, signal) {
+  async inspect(readOriginal) {
     const { length } = await readOriginal();
-    if (length > CUT_BYTES) return createFakeEncoder().inspect(readOriginal, signal);
+    if (length > CUT_BYTES) return createFakeEncoder().inspect(readOriginal);
     throw new AppError('upstream_invalid', 'The original image cannot be decoded.');
   },
 });

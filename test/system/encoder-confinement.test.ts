@@ -2,7 +2,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createEncoder, type Encoder, type EncoderOptions } from '../../src/images/encoder/encoder.ts';
-import { NEVER_ABORTED } from '../../src/lib/deadlines.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { isInstalled } from '../helpers/installed.ts';
 import { statFields } from '../helpers/process-state.ts';
@@ -31,7 +30,7 @@ async function start(options: Partial<EncoderOptions> = {}) {
       if (event.kind === 'started') started.push(event.pid);
     },
   });
-  await encoder.inspect(async () => bytes, NEVER_ABORTED);
+  await encoder.inspect(async () => bytes);
   return { pid: started[0], started };
 }
 
@@ -61,8 +60,8 @@ describe('an encoder process', () => {
       // Either the library reports an error, or the process ends.
       const refusal = { code: expect.stringMatching(/^(?:upstream_invalid|overloaded)$/) };
       for (let round = 0; round < 3; round += 1) {
-        await expect(encoder.inspect(async () => large, NEVER_ABORTED)).rejects.toMatchObject(refusal);
-        expect(await encoder.inspect(async () => bytes, NEVER_ABORTED)).toMatchObject({ width: 64 });
+        await expect(encoder.inspect(async () => large)).rejects.toMatchObject(refusal);
+        expect(await encoder.inspect(async () => bytes)).toMatchObject({ width: 64 });
         // A new process, because the library may keep the memory of a failed task.
         expect(started.length).toBeGreaterThan(round + 1);
       }

@@ -6,7 +6,6 @@ import sharp from 'sharp';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEncoder, type Encoder, type EncoderOptions } from '../../src/images/encoder/encoder.ts';
 import { ENCODER_IDLE_MS, type ProcessEvent } from '../../src/images/encoder/slot.ts';
-import { NEVER_ABORTED } from '../../src/lib/deadlines.ts';
 import { startForTest } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
@@ -58,7 +57,7 @@ describe('an encoder process', () => {
         ready.resolve();
       },
     });
-    const jobs = [1, 2].map(() => encoder.inspect(async () => bytes, NEVER_ABORTED));
+    const jobs = [1, 2].map(() => encoder.inspect(async () => bytes));
     await ready.promise;
     await nextTurn();
     process.kill(started[0] ?? 0, 'SIGKILL');
@@ -74,27 +73,24 @@ describe('an encoder process', () => {
         if (event.kind === 'started' && event.pid !== undefined && isVictim.now) process.kill(event.pid, 'SIGKILL');
       },
     });
-    await expect(encoder.inspect(async () => bytes, NEVER_ABORTED)).rejects.toMatchObject({ code: 'overloaded' });
+    await expect(encoder.inspect(async () => bytes)).rejects.toMatchObject({ code: 'overloaded' });
     isVictim.now = false;
     expect(endings().slice(0, 2)).toEqual(['crash', 'crash']);
-    await vi.waitFor(
-      async () => expect(await encoder.inspect(async () => bytes, NEVER_ABORTED)).toMatchObject({ width: 64 }),
-      WAIT,
-    );
+    await vi.waitFor(async () => expect(await encoder.inspect(async () => bytes)).toMatchObject({ width: 64 }), WAIT);
   });
 
   it('is ended after two minutes without a task, and the next task starts another one', async () => {
     const { encoder, clock, started, endings } = start();
     encoder.warmUp();
     clock.advance(ENCODER_IDLE_MS - 1);
-    await encoder.inspect(async () => bytes, NEVER_ABORTED);
+    await encoder.inspect(async () => bytes);
     clock.advance(ENCODER_IDLE_MS - 1);
     expect(encoder.stats().processes).toBe(1);
     clock.advance(1);
     expect(encoder.stats()).toMatchObject({ processes: 0, restarts: 0 });
     await expect.poll(endings).toEqual(['idle']);
     expect(await cpuTicks(started[0])).toBeUndefined();
-    expect(await encoder.inspect(async () => bytes, NEVER_ABORTED)).toMatchObject({ width: 64 });
+    expect(await encoder.inspect(async () => bytes)).toMatchObject({ width: 64 });
     expect(started).toHaveLength(2);
   });
 

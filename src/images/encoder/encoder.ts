@@ -34,7 +34,7 @@ export interface EncoderOptions extends Partial<SlotOptions> {
 }
 
 /**
- * Decodes and encodes images. A job takes the turn of the client whose request began it. When its signal is aborted, a job that
+ * Decodes and encodes images. A job takes the turn of the client whose request began it. When its signal is aborted, an image that
  * waits is dropped, and rejects with the signal's reason.
  *
  * `inspect` and `encode` reject with `AppError` `overloaded` if the queue is full, or if a job waits in it for too long, misses
@@ -46,7 +46,7 @@ export interface Encoder {
   /** The version of the image library, as hex digits. Another version may encode the same job as other bytes. */
   readonly libraryVersion: string;
   /** Reads the properties of an original, and decodes enough of it to notice missing data. */
-  inspect(readOriginal: EncodeJob['readOriginal'], signal: AbortSignal): Promise<ImageInfo>;
+  inspect(readOriginal: EncodeJob['readOriginal']): Promise<ImageInfo>;
   encode(job: EncodeJob, signal: AbortSignal): Promise<Buffer>;
   stats(): EncoderStats;
   /** Starts a process before the first task. */
@@ -115,8 +115,8 @@ export function createEncoder(options: EncoderOptions): Encoder {
 
   return {
     libraryVersion: readLibraryVersion(),
-    async inspect(readOriginal, signal) {
-      return (await perform(readOriginal, undefined, signal)) as ImageInfo;
+    async inspect(readOriginal) {
+      return (await perform(readOriginal, undefined, NEVER_ABORTED)) as ImageInfo;
     },
     async encode({ readOriginal, ...options }, signal) {
       return (await perform(readOriginal, options, signal)) as Buffer;
